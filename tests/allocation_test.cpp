@@ -1,0 +1,57 @@
+// A promise with a program of its own, since it replaces the global operator new: a hit on an
+// unchanged registry allocates nothing.
+
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <new>
+#include <string>
+#include <tick_grammar.hpp>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace {
+
+std::atomic<std::size_t> allocations{0};
+
+template <class Call>
+std::size_t allocations_in(const Call& call) {
+  const std::size_t before = allocations;
+  call();
+  return allocations - before;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+TEST_CASE("a hit on an unchanged registry allocates nothing") {
+  std::vector<std::string> names;
+  std::map<std::string, int> map;
+  for (int i = 0; i < 500; ++i) {
+    names.push_back("a_tool_whose_name_is_too_long_for_a_small_string_" + std::to_string(i));
+    map[names.back()] = i;
+  }
+  tick_grammar::grammar_cache cache;
+  tick_grammar::options reply;
+  reply.require_reply = true;
+  const auto hit = [&] {
+    (void)cache.get(names);
+    (void)cache.get(names, reply);
+    (void)cache.get({"one", "two"});
+  };
+  CHECK(allocations_in(hit) > 0);  // the counter counts
+  CHECK(allocations_in(hit) == 0);
+
+  (void)cache.get(map);
+  CHECK(allocations_in([&] { (void)cache.get(map); }) == 0);
+}

@@ -1,0 +1,2 @@
+add_subdirectory(third_party/tick_grammar)
+target_link_libraries(my_agent PRIVATE tick_grammar::tick_grammar)

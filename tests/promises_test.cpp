@@ -1,0 +1,48 @@
+// What the header promises at compile time.
+
+#include <string>
+#include <tick_grammar.hpp>
+#include <tick_grammar.hpp>  // twice: guarded
+#include <type_traits>
+
+#include "catch.hpp"
+
+using tick_grammar::grammar_cache;
+using tick_grammar::options;
+using tick_grammar::registry_error;
+
+// The version and the inline namespace move together.
+static_assert(TICK_GRAMMAR_VERSION_MAJOR == 0 && TICK_GRAMMAR_VERSION_MINOR == 1);
+static_assert(std::is_same_v<options, tick_grammar::v0_1::options>);
+
+static_assert(std::is_aggregate_v<options>);
+static_assert(options() == options());
+static_assert(noexcept(options() == options()));
+static_assert(options{true} != options{false});
+
+static_assert(std::is_base_of_v<std::invalid_argument, registry_error>);
+static_assert(std::is_nothrow_copy_constructible_v<registry_error>);
+static_assert(noexcept(std::declval<const registry_error&>().rejected()));
+
+static_assert(!std::is_copy_constructible_v<grammar_cache>);
+static_assert(!std::is_move_constructible_v<grammar_cache>);
+static_assert(!std::is_convertible_v<std::size_t, grammar_cache>);  // explicit
+static_assert(noexcept(std::declval<grammar_cache&>().clear()));
+static_assert(noexcept(std::declval<const grammar_cache&>().size()));
+static_assert(noexcept(std::declval<const grammar_cache&>().capacity()));
+static_assert(noexcept(std::declval<const grammar_cache&>().stats()));
+
+static_assert(!tick_grammar::json_gbnf.empty());  // usable in constant expressions
+
+#ifdef TICK_GRAMMAR_COLD
+#error "a macro of the header's own was left behind"
+#endif
+
+// Defined in promises_other.cpp, which includes the header too.
+std::string other_grammar();
+
+TEST_CASE("two translation units share one process-wide cache") {
+  CHECK(other_grammar() == *tick_grammar::tick_grammar_cached({"shared"}));
+  static_assert(std::is_same_v<decltype(tick_grammar::tick_grammar_cached({"shared"})),
+                               std::shared_ptr<const std::string>>);
+}
