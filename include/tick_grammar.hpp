@@ -171,6 +171,10 @@ constexpr bool is_alnum(char c) noexcept {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
+constexpr bool is_control(char c) noexcept {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+}
+
 constexpr bool is_name_char(char c, name_rule rule) noexcept {
   return is_alnum(c) || c == '_' || (rule == name_rule::mcp && (c == '-' || c == '.'));
 }
@@ -519,6 +523,200 @@ template <class Names = std::initializer_list<std::string_view>>
 [[nodiscard]] std::shared_ptr<const std::string> tick_grammar_cached(const Names& tools,
                                                                      const options& opts = {}) {
   return detail::process_cache().get(tools, opts);
+}
+
+// ---- Reader -------------------------------------------------------------------------------------
+
+/// How far a text keeps the contract.
+enum class tick_status {
+  complete,   ///< A legal output as it stands.
+  partial,    ///< The beginning of one: still streaming, or cut by a token limit.
+  malformed,  ///< Neither: the sampler ran without the grammar.
+};
+
+/// A call that has arrived whole.
+struct tool_call {
+  std::string_view name;
+  std::string_view args;  ///< The JSON object's text, from `{` to the `}` that closes it.
+};
+
+/// What `read_tick` found. All views point into the text it was given.
+struct tick {
+  tick_status status = tick_status::partial;
+  std::string_view thought;               ///< Without blanks at its end; empty when there is none.
+  std::optional<std::string_view> reply;  ///< While it streams: what has arrived, without the start
+                                          ///< of its closing tag.
+  bool reply_closed = false;
+  std::optional<tool_call> call;  ///< Once `</args>` has arrived.
+  std::size_t consumed = 0;       ///< Bytes on the contract: less than the size only if malformed.
+};
+
+namespace detail {
+
+// Blanks between two parts. A part that is left out merges the gaps around it into one.
+inline constexpr std::size_t gap_limit = 12;
+
+// Walks over a text. A step that fails has consumed whatever did fit, so that `at` is then either
+// the end of a text that was cut or the first byte off the contract.
+struct cursor {
+  std::string_view text;
+  std::size_t at = 0;
+
+  [[nodiscard]] bool at_end() const noexcept { return at == text.size(); }
+  [[nodiscard]] char peek() const noexcept { return at_end() ? '\0' : text[at]; }
+  [[nodiscard]] std::string_view since(std::size_t start) const noexcept {
+    return {text.data() + start, at - start};
+  }
+
+  bool literal(std::string_view expected) noexcept {
+    for (const char c : expected) {
+      if (at_end() || text[at] != c) {
+        return false;
+      }
+      ++at;
+    }
+    return true;
+  }
+
+  std::size_t blanks(std::size_t most) noexcept {
+    const std::size_t start = at;
+    while (at - start < most && (peek() == ' ' || peek() == '\t' || peek() == '\n')) {
+      ++at;
+    }
+    return at - start;
+  }
+
+  // Up to 12 blanks, which may be none.
+  bool gap() noexcept {
+    blanks(gap_limit);
+    return true;
+  }
+
+  bool name(std::string_view& found) noexcept {
+    const std::size_t start = at;
+    bool has_alnum = false;
+    for (; is_name_char(peek(), name_rule::mcp); ++at) {
+      has_alnum = has_alnum || is_alnum(peek());
+    }
+    found = since(start);
+    return has_alnum;
+  }
+
+  // From `{` to its `}`. Braces and brackets are counted, not matched: matching them would take
+  // memory, and the caller's JSON library does it anyway.
+  bool json_object(std::string_view& found) noexcept {
+    constexpr std::string_view outside_strings = "{}[]\":,+-.0123456789Eaeflnrstu \t\n";
+    const std::size_t start = at;
+    std::size_t depth = 0;
+    for (bool in_string = false; !at_end() && (depth > 0 || peek() == '{'); ++at) {
+      const char c = text[at];
+      if (in_string ? is_control(c) : outside_strings.find(c) == std::string_view::npos) {
+        return false;
+      }
+      if (in_string && c == '\\') {
+        const char next = at + 1 < text.size() ? text[at + 1] : '\0';
+        at += next == '"' || next == '\\' ? 1 : 0;
+      } else if (c == '"') {
+        in_string = !in_string;
+      } else if (!in_string && (c == '{' || c == '[')) {
+        ++depth;
+      } else if (!in_string && (c == '}' || c == ']')) {
+        if (depth > 1) {
+          --depth;
+        } else if (c == ']') {
+          return false;
+        } else {
+          ++at;
+          found = since(start);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+};
+
+// These two return whether the output may end where the cursor then stands.
+inline bool read_call(cursor& in, tick& out) noexcept {
+  tool_call call;
+  if (in.literal("tool>") && in.name(call.name) && in.literal("</tool>") && in.gap() &&
+      in.literal("<args>") && in.gap() && in.json_object(call.args) && in.gap() &&
+      in.literal("</args>")) {
+    out.call = call;
+    return in.gap();
+  }
+  return false;
+}
+
+inline bool read_reply(cursor& in, tick& out) noexcept {
+  if (!in.literal("reply>")) {
+    return false;
+  }
+  const std::size_t start = in.at;
+  in.at = std::min(in.text.find("</", start), in.text.size());
+  if (in.at_end() && in.at > start && in.text.back() == '<') {
+    --in.at;  // may yet turn out to begin the closing tag
+  }
+  out.reply = in.since(start);
+  if (!in.literal("</reply>")) {
+    return false;
+  }
+  out.reply_closed = true;
+  const std::size_t blanks = in.blanks(2 * gap_limit);
+  if (in.at_end()) {
+    return true;
+  }
+  return blanks <= gap_limit && in.literal("<") && read_call(in, out);
+}
+
+inline bool read_parts(cursor& in, tick& out) noexcept {
+  in.at = std::min(in.text.find_first_of("<\n\r"), in.text.size());
+  const bool has_thought = in.at > 0;
+  out.thought = in.since(0);
+  while (!out.thought.empty() && (out.thought.back() == ' ' || out.thought.back() == '\t')) {
+    out.thought.remove_suffix(1);
+  }
+  // A thought takes all the blanks of its line, so what follows it begins with a newline.
+  const std::size_t blanks = has_thought ? in.blanks(3 * gap_limit) : 0;
+  if (in.at_end()) {
+    return has_thought;
+  }
+  if (blanks > 2 * gap_limit || !in.literal("<")) {
+    return false;
+  }
+  return in.peek() == 'r' && blanks <= gap_limit ? read_reply(in, out) : read_call(in, out);
+}
+
+}  // namespace detail
+
+/// Takes one output apart, from left to right: never by searching for tags, which a reply or a JSON
+/// string may quote. Views into `output`; allocates nothing; linear time, whatever the bytes.
+///
+/// To stream, call it again on the growing text: the reply only ever grows, and the call appears
+/// once, whole. A grammar guarantees every beginning of an output but not its end, so look at
+/// `status` before acting on a call.
+///
+/// It reads what any edition emits, with names as `name_rule::mcp` spells them but of any length,
+/// and is not a validator: of the JSON it checks strings, the bytes between them and the depth of
+/// nesting. Parse `args` with a JSON library, and look `name` up in the registry.
+///
+///     const tick_grammar::tick tick = tick_grammar::read_tick(output);
+///     if (tick.status == tick_grammar::tick_status::complete && tick.call) {
+///       run(tick.call->name, tick.call->args);
+///     }
+///
+/// Safe to call from any thread.
+[[nodiscard]] inline tick read_tick(std::string_view output) noexcept {
+  tick result;
+  detail::cursor in{output};
+  const bool may_end = detail::read_parts(in, result);
+  result.consumed = in.at;
+  if (!in.at_end()) {
+    result.status = tick_status::malformed;
+  } else if (may_end) {
+    result.status = tick_status::complete;
+  }
+  return result;
 }
 
 }  // namespace v0_1
