@@ -569,13 +569,11 @@ struct cursor {
   }
 
   bool literal(std::string_view expected) noexcept {
-    for (const char c : expected) {
-      if (at_end() || text[at] != c) {
-        return false;
-      }
-      ++at;
-    }
-    return true;
+    const std::string_view rest = {text.data() + at, text.size() - at};
+    const auto first_other =
+        std::mismatch(expected.begin(), expected.end(), rest.begin(), rest.end()).first;
+    at += static_cast<std::size_t>(first_other - expected.begin());
+    return first_other == expected.end();
   }
 
   std::size_t blanks(std::size_t most) noexcept {
@@ -602,34 +600,42 @@ struct cursor {
     return has_alnum;
   }
 
+  bool json_string() noexcept {
+    for (++at; !is_control(peek()); ++at) {
+      if (peek() == '"') {
+        ++at;
+        return true;
+      }
+      if (peek() == '\\' && at + 1 < text.size() && (text[at + 1] == '"' || text[at + 1] == '\\')) {
+        ++at;
+      }
+    }
+    return false;
+  }
+
   // From `{` to its `}`. Braces and brackets are counted, not matched: matching them would take
   // memory, and the caller's JSON library does it anyway.
   bool json_object(std::string_view& found) noexcept {
-    constexpr std::string_view outside_strings = "{}[]\":,+-.0123456789Eaeflnrstu \t\n";
+    constexpr std::string_view structure = "{}[],:+-.0123456789Eaeflnrstu \t\n";
     const std::size_t start = at;
     std::size_t depth = 0;
-    for (bool in_string = false; !at_end() && (depth > 0 || peek() == '{'); ++at) {
-      const char c = text[at];
-      if (in_string ? is_control(c) : outside_strings.find(c) == std::string_view::npos) {
+    while (depth > 0 || peek() == '{') {
+      const char c = peek();
+      if (c == '"') {
+        if (!json_string()) {
+          return false;
+        }
+        continue;
+      }
+      if (structure.find(c) == std::string_view::npos || (c == ']' && depth == 1)) {
         return false;
       }
-      if (in_string && c == '\\') {
-        const char next = at + 1 < text.size() ? text[at + 1] : '\0';
-        at += next == '"' || next == '\\' ? 1 : 0;
-      } else if (c == '"') {
-        in_string = !in_string;
-      } else if (!in_string && (c == '{' || c == '[')) {
+      ++at;
+      if (c == '{' || c == '[') {
         ++depth;
-      } else if (!in_string && (c == '}' || c == ']')) {
-        if (depth > 1) {
-          --depth;
-        } else if (c == ']') {
-          return false;
-        } else {
-          ++at;
-          found = since(start);
-          return true;
-        }
+      } else if ((c == '}' || c == ']') && --depth == 0) {
+        found = since(start);
+        return true;
       }
     }
     return false;
