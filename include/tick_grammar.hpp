@@ -296,13 +296,19 @@ template <class Names = std::initializer_list<std::string_view>>
 //
 // An edition is a list of rules around the one that depends on the registry, `toolname`. The rules
 // are raw literals in output order, since GBNF is full of braces and backslashes.
+//
+// What an engine pays for is the number of stacks it keeps, one for each way to read the text so
+// far, and how many of them it tries for each token, from the last alternative to the first. Hence,
+// in `fast` and `strict`: alternatives that begin alike are left-factored; text is right-recursive
+// with its common class last; and a run of blanks is unambiguous, since a gap after a thought can
+// only begin with the one blank that a thought cannot hold, the newline.
 
 namespace detail {
 
 inline std::string join_rules(std::initializer_list<std::string_view> rules) {
   std::string text;
   for (const std::string_view rule : rules) {
-    text += text.empty() ? "" : "\n";
+    text += text.empty() || rule.empty() ? "" : "\n";
     text += rule;
   }
   return text;
@@ -315,6 +321,63 @@ inline std::string alternation(const name_list& names) {
     rule += &name == &names.front() ? "\"" : " | \"";
     rule += name;
     rule += '"';
+  }
+  return rule;
+}
+
+inline std::size_t shared_prefix(std::string_view a, std::string_view b) noexcept {
+  const auto ends = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return static_cast<std::size_t>(ends.first - a.begin());
+}
+
+// The names, left-factored: `toolname ::= "bash" ( "" | "_bg" ) | "read"`. An engine keeps one
+// stack for each alternative that may come next, so what costs is how many begin, not how many
+// there are. Written iteratively, since a chain of prefixes nests as deep as its longest name.
+// Where the rest of a name is empty stands `""`: engines give `( … )?` a rule of its own and limit
+// those.
+inline std::string prefix_tree(const name_list& names) {
+  // Where a group opens: after `depth` bytes of names[first]. Found from the last name backwards,
+  // so that the vector ends with the group that opens first.
+  struct group {
+    std::size_t first;
+    std::size_t depth;
+  };
+  std::vector<group> to_open;
+  std::vector<std::size_t> depths;
+  for (std::size_t i = names.size(); i-- > 0;) {
+    const std::size_t shared = i > 0 ? shared_prefix(names[i - 1], names[i]) : 0;
+    for (; !depths.empty() && depths.back() > shared; depths.pop_back()) {
+      to_open.push_back({i, depths.back()});
+    }
+    if (shared > 0 && (depths.empty() || depths.back() < shared)) {
+      depths.push_back(shared);
+    }
+  }
+
+  std::string rule = "toolname ::= ";
+  const auto append_literal = [&rule](std::string_view text) {
+    rule += '"';
+    rule += text;
+    rule += '"';
+  };
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::size_t done = i > 0 ? shared_prefix(names[i - 1], names[i]) : 0;
+    for (; !open.empty() && open.back() > done; open.pop_back()) {
+      rule += " )";
+    }
+    rule += i > 0 ? " | " : "";
+    for (; !to_open.empty() && to_open.back().first == i; to_open.pop_back()) {
+      const std::size_t depth = to_open.back().depth;
+      append_literal(std::string_view(names[i]).substr(done, depth - done));
+      rule += " ( ";
+      open.push_back(depth);
+      done = depth;
+    }
+    append_literal(std::string_view(names[i]).substr(done));
+  }
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    rule += " )";
   }
   return rule;
 }
@@ -340,16 +403,93 @@ inline std::string reference_text(const name_list& names, bool require_reply) {
   });
 }
 
+// The gap after a reply, where an output may end, and the call.
+inline constexpr std::string_view factored_call = R"(after ::= [ \t\n]{0,24} | ws "<" call
+call ::= "tool>" toolname "</tool>" ws "<args>" ws jobject "</args>" ws)";
+
+// After a thought a gap of at most 12 may lead to anything, a longer one to a call or the end.
+inline constexpr std::string_view factored_gap = R"(gap ::= [ \t\n]{0,11} rest | [ \t\n]{11} after
+rest ::= "" | "<" block
+block ::= "reply>" reply | call)";
+
+inline constexpr std::string_view factored_json =
+    R"(jobject ::= "{" ws ( jpair ( "," ws jpair )* )? "}" ws
+jpair ::= jstring ":" ws jvalue
+jvalue ::= jobject | jarray | jstring | jnumber | ( "true" | "false" | "null" ) ws
+jarray ::= "[" ws ( jvalue ( "," ws jvalue )* )? "]" ws
+jstring ::= "\"" jchars ws
+jchars ::= "\"" | "\\" jescape jchars | [^"\\\x7F\x00-\x1F] jchars)";
+
+inline std::string fast_text(const name_list& names, bool require_reply) {
+  const std::string_view root = require_reply ? R"(root ::= "<reply>" reply | [^<\n\r] thought)"
+                                              : R"(root ::= "<" block | [^<\n\r] thought)";
+  const std::string_view thought =
+      require_reply
+          ? R"(thought ::= ( "" | "\n" [ \t\n]{0,11} ) "<reply>" reply | [^<\n\r] thought)"
+          : R"(thought ::= rest | "\n" gap | [^<\n\r] thought)";
+  return join_rules({
+      root,
+      thought,
+      require_reply ? "" : factored_gap,
+      R"(reply ::= "</reply>" after | "<" [^/<] reply | [^<] reply)",
+      factored_call,
+      prefix_tree(names),
+      factored_json,
+      R"(jescape ::= ["\\bfnrt/] | "u" jhex jhex jhex jhex)",
+      R"(jhex ::= [0-9a-fA-F])",
+      R"(jnumber ::= "-"? ( "0" | [1-9] [0-9]* ) ( "." [0-9]+ )? ( [eE] [-+]? [0-9]+ )? ws)",
+      R"(ws ::= [ \t\n]{0,12})",
+  });
+}
+
+inline std::string strict_text(const name_list& names, bool require_reply) {
+  // Printable text that stays on one line for every reader: no control character but tab, no DEL,
+  // U+0085, U+2028 or U+2029. As ranges, since XGrammar clamps what a negated class leaves out.
+  const std::string_view root =
+      require_reply
+          ? R"(root ::= [ \t]{0,12} ( "<reply>" reply | [!-;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought ))"
+          : R"(root ::= [ \t]{0,12} ( "<" block | [!-;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought ))";
+  const std::string_view thought =
+      require_reply
+          ? R"(thought ::= ( "" | "\n" [ \t\n]{0,11} ) "<reply>" reply | [\t -;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought)"
+          : R"(thought ::= rest | "\n" gap | [\t -;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought)";
+  return join_rules({
+      root,
+      thought,
+      require_reply ? "" : factored_gap,
+      // `text` only after the first character that is no blank.
+      R"(reply ::= [ \t\n\r] reply | "<" bracket | [^<\x00-\x20\x7F] text)",
+      R"(text ::= close | [^<\x00-\x08\x0B\x0C\x0E-\x1F\x7F] text)",
+      // After a `<` anything but `/` is text again, another `<` included.
+      R"(bracket ::= close | [^/<\x00-\x08\x0B\x0C\x0E-\x1F\x7F] text)",
+      R"(close ::= "</reply>" after | "<" bracket)",
+      factored_call,
+      prefix_tree(names),
+      factored_json,
+      R"(jescape ::= ["\\bfnrt/] | "u" ( [0-9a-cA-CeEfF] jhex jhex jhex | [dD] jpoint ))",
+      // Behind `\ud` either no surrogate, or a high one and the low one that belongs to it.
+      R"(jpoint ::= [0-7] jhex jhex | [89abAB] jhex jhex "\\u" [dD] [c-fC-F] jhex jhex)",
+      R"(jhex ::= [0-9a-fA-F])",
+      R"(jnumber ::= "-"? ( "0" | [1-9] [0-9]{0,15} ) ( "." [0-9]{1,16} )? ( [eE] [-+]? [0-9]{1,3} )? ws)",
+      R"(ws ::= [ \t\n]{0,12})",
+  });
+}
+
 inline std::string build(name_list names, const options& opts) {
   sort_unique(names);
   name_list rejected = rejected_of(names, opts.names);
   if (names.empty() || !rejected.empty()) {
     fail_registry(std::move(rejected));
   }
-  if (opts.edition != edition::reference) {
-    fail_argument("this edition of the grammar is not available yet");
+  switch (opts.edition) {
+    case edition::reference:
+      return reference_text(names, opts.require_reply);
+    case edition::fast:
+      return fast_text(names, opts.require_reply);
+    case edition::strict:
+      return strict_text(names, opts.require_reply);
   }
-  return reference_text(names, opts.require_reply);
+  fail_argument("unknown edition");
 }
 
 }  // namespace detail

@@ -41,7 +41,7 @@ bool is_set(const char* variable) {
 
 std::vector<tick_grammar::options> all_options() {
   std::vector<tick_grammar::options> all;
-  for (const edition e : {edition::reference}) {
+  for (const edition e : {edition::reference, edition::fast, edition::strict}) {
     for (const bool require_reply : {false, true}) {
       tick_grammar::options opts;
       opts.edition = e;

@@ -95,6 +95,7 @@ void add_replies(std::vector<sample>& all) {
                  {reply(" "), "aarrc", "S3: a blank reply"},
                  {reply("\n\t \r\n"), "aarrc", "S3: a reply of blanks alone"},
                  {reply(" x "), "aaaac", "S3: blanks around a character"},
+                 {reply(newlines(50) + "x"), "aaaac", "S3: any number of them"},
                  {reply("cout << x"), "rraac", "S4: two < in a row"},
                  {reply("cat <<EOF"), "rraac", "S4: a here document"},
                  {reply("<<<"), "rraac", "S4: nothing but <"},
@@ -196,7 +197,7 @@ void add_names(std::vector<sample>& all) {
           {"<tool> bash</tool><args>{}</args>", "rrrrm", "no blanks around a name"},
           {"<tool>bash </tool><args>{}</args>", "rrrrm", "no blanks around a name"},
           {"<tool></tool><args>{}</args>", "rrrrm", "a name is not empty"},
-          {"<tool>_</tool><args>{}</args>", "rrrrm",
+          {"<tool>_</tool><args>{}</args>", "rrrrM",
            "no rule takes a name without letter or digit"},
           {"<tool>bash</Tool><args>{}</args>", "rrrrm", "tags are exact"},
           {"<tool>bash</tool>args>{}</args>", "rrrrm", "the arguments have a tag"},
@@ -230,7 +231,7 @@ void add_json(std::vector<sample>& all) {
   refused("{\"a\":1,}", "rrrrc", "no comma at the end");
   refused("{a:1}", "rrrrc", "keys are strings");
   refused("{'a':1}", "rrrrm", "in double quotes");
-  refused("{\"a\":[1}", "rrrrm", "brackets close what they open");
+  refused("{\"a\":[1}", "rrrrM", "brackets close what they open");
   refused("{\"a\":(1)}", "rrrrm", "no byte that JSON does not know");
   refused("{\"a\":1]", "rrrrm", "a brace is closed by a brace");
   refused("{\"a\":TRUE}", "rrrrm", "literals are in lower case");
@@ -315,6 +316,7 @@ tick_grammar::tick_status sample::read() const {
     case 'p':
       return tick_grammar::tick_status::partial;
     case 'm':
+    case 'M':
       return tick_grammar::tick_status::malformed;
     default:
       throw std::logic_error("no status");

@@ -21,7 +21,8 @@ struct sample {
   std::string text;
   // One letter each: a(ccepted), o(pen) or r(efused) by `reference` (and `fast`), the same with
   // require_reply, `strict`, the same with require_reply; then what read_tick says:
-  // c(omplete), p(artial) or m(alformed).
+  // c(omplete), p(artial), m(alformed) at the byte where the grammars refuse, or M(alformed)
+  // further on, since the reader knows no registry and does not match brackets.
   std::string_view expected;
   std::string why;
 

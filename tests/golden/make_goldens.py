@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-EDITIONS = [""]
+EDITIONS = ["", ".fast", ".strict"]
 SETTINGS = [".gbnf", ".require_reply.gbnf"]
 
 
