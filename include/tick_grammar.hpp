@@ -3,9 +3,8 @@
 //
 //     thought?  <reply>text</reply>?  <tool>NAME</tool> <args>{json}</args>?
 //
-// An agent asks llama.cpp for one such output a tick. The grammar makes the sampler refuse anything
-// else: a tool that is not registered, arguments that are not JSON, a call before the reply. Read
-// on in this order: the vocabulary, the names a registry may hold, the grammar's text, the cache
+// An agent asks llama.cpp for one such output a tick; the grammar makes the sampler refuse anything
+// else. In this order: the vocabulary, the names a registry may hold, the grammar's text, the cache
 // that keeps it between ticks, and the reader that takes a sampled output apart.
 
 #ifndef TICK_GRAMMAR_HPP
@@ -39,13 +38,6 @@
 #include <utility>
 #include <vector>
 
-// Throwing functions stay out of line and out of the hot path. Undefined again at the end.
-#if defined(__GNUC__)
-#define TICK_GRAMMAR_COLD [[noreturn, gnu::cold, gnu::noinline]]
-#else
-#define TICK_GRAMMAR_COLD [[noreturn]]
-#endif
-
 namespace tick_grammar {
 inline namespace v0_1 {
 
@@ -64,26 +56,20 @@ enum class name_rule {
   mcp,         ///< Also `-` and `.`, at most 128 bytes: what the Model Context Protocol allows.
 };
 
-/// What to emit. Each member is part of a cache's key.
-///
-///     tick_grammar::options opts;
-///     opts.require_reply = user_is_waiting;
+/// What to emit, and from which names. Every member is part of a cache's key.
 struct options {
   bool require_reply = false;  ///< Makes the reply mandatory; it still precedes any call.
   tick_grammar::edition edition = tick_grammar::edition::reference;
   tick_grammar::name_rule names = tick_grammar::name_rule::identifier;
 
-  friend constexpr bool operator==(const options& a, const options& b) noexcept {
-    return a.require_reply == b.require_reply && a.edition == b.edition && a.names == b.names;
+  constexpr bool operator==(const options& other) const noexcept {
+    return require_reply == other.require_reply && edition == other.edition && names == other.names;
   }
-  friend constexpr bool operator!=(const options& a, const options& b) noexcept {
-    return !(a == b);
-  }
+  constexpr bool operator!=(const options& other) const noexcept { return !(*this == other); }
 };
 
-/// The JSON part of the reference text: the rules `jobject`, `jvalue`, `jarray`, `jstring`, `jhex`,
-/// `jnumber` and `jws`, a rule a line, without a newline at the end. Blank runs are bounded, so
-/// that a sampler cannot pad forever. For grammars of your own: put a `root` in front.
+/// The JSON rules of the reference text, from `jobject` to `jws`, a rule a line, no newline at the
+/// end. For grammars of your own: put a `root` in front.
 inline constexpr std::string_view json_gbnf =
     R"(jobject ::= "{" jws ( jstring ":" jws jvalue ( "," jws jstring ":" jws jvalue )* )? "}" jws
 jvalue ::= jobject | jarray | jstring | jnumber | ( "true" | "false" | "null" ) jws
@@ -94,38 +80,30 @@ jnumber ::= "-"? ( "0" | [1-9] [0-9]* ) ( "." [0-9]+ )? ( [eE] [-+]? [0-9]+ )? j
 jws ::= [ \t\n]{0,12})";
 
 namespace detail {
-
 using name_list = std::vector<std::string>;
 
 // `name` between single quotes, every byte outside printable ASCII escaped: a hostile name can
 // neither start a line of its own in a log nor reorder one (U+202E).
-inline std::string quoted(std::string_view name) {
+inline std::string quote_name(std::string_view name) {
   std::string text = "'";
   for (const char c : name) {
-    if (c == '\'' || c == '\\') {
-      text += '\\';
-    }
-    if (c >= ' ' && c <= '~') {
-      text += c;
-    } else {
-      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    }
+    if (c == '\'' || c == '\\') text += '\\';
+    text += c >= ' ' && c <= '~' ? std::string(1, c)
+                                 : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
   }
   return text += '\'';
 }
 
 inline std::string describe(const name_list& rejected) {
-  if (rejected.empty()) {
-    return "tool registry is empty - cannot build a grammar";
-  }
-  std::string text = fmt::format("tool name not grammar-safe: {}", quoted(rejected.front()));
+  if (rejected.empty()) return "tool registry is empty - cannot build a grammar";
+  std::string text = "tool name not grammar-safe: " + quote_name(rejected.front());
+  if (rejected.size() == 1) return text;
+  text += fmt::format(" (and {} more", rejected.size() - 1);
   for (std::size_t i = 1; i < rejected.size(); ++i) {
-    text += i == 1 ? fmt::format(" (and {} more: ", rejected.size() - 1) : ", ";
-    text += quoted(rejected[i]);
+    text += (i == 1 ? ": " : ", ") + quote_name(rejected[i]);
   }
-  return rejected.size() > 1 ? text += ')' : text;
+  return text += ')';
 }
-
 }  // namespace detail
 
 /// A registry that no grammar can be built for. `what()` names every refused name, quoted so that
@@ -147,50 +125,40 @@ class registry_error : public std::invalid_argument {
 // ---- Names --------------------------------------------------------------------------------------
 
 namespace detail {
-
-// Without exceptions a refusal ends the program, but never silently.
+// Out of line, so that the code that may fail stays small. Without exceptions a failure ends the
+// program, but never in silence.
 template <class Error>
-TICK_GRAMMAR_COLD void fail(const Error& error) {
+#if defined(__GNUC__)
+[[gnu::cold, gnu::noinline]]
+#endif
+[[noreturn]] void
+fail(const Error& error) {
 #if defined(__cpp_exceptions) || defined(_CPPUNWIND)
   throw error;
 #else
-  std::fputs(error.what(), stderr);
-  std::fputc('\n', stderr);
+  std::fputs((std::string(error.what()) + '\n').c_str(), stderr);
   std::terminate();
 #endif
 }
-
-TICK_GRAMMAR_COLD inline void fail_registry(name_list rejected) {
-  fail(registry_error(std::move(rejected)));
-}
-
-TICK_GRAMMAR_COLD inline void fail_argument(const char* what) { fail(std::invalid_argument(what)); }
 
 // Not std::isalnum: what a name may hold must not depend on the process's locale.
 constexpr bool is_alnum(char c) noexcept {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-constexpr bool is_control(char c) noexcept {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-}
-
 constexpr bool is_name_char(char c, name_rule rule) noexcept {
   return is_alnum(c) || c == '_' || (rule == name_rule::mcp && (c == '-' || c == '.'));
 }
 
-inline constexpr std::size_t mcp_name_limit = 128;
-
 // Both rules leave out `"` and `\`, so that a name needs no escape inside a GBNF literal.
 constexpr bool is_name(std::string_view name, name_rule rule) noexcept {
+  constexpr std::size_t mcp_limit = 128;
   bool has_alnum = false;
   for (const char c : name) {
-    if (!is_name_char(c, rule)) {
-      return false;
-    }
+    if (!is_name_char(c, rule)) return false;
     has_alnum = has_alnum || is_alnum(c);
   }
-  return has_alnum && (rule == name_rule::identifier || name.size() <= mcp_name_limit);
+  return has_alnum && (rule == name_rule::identifier || name.size() <= mcp_limit);
 }
 
 inline void sort_unique(name_list& names) {
@@ -198,94 +166,78 @@ inline void sort_unique(name_list& names) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-inline name_list rejected_of(const name_list& names, name_rule rule) {
+inline name_list rejected_of(name_list names, name_rule rule) {
   if (rule != name_rule::identifier && rule != name_rule::mcp) {
-    fail_argument("unknown name_rule");
+    fail(std::invalid_argument("unknown name_rule"));
   }
-  name_list rejected;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(rejected),
-               [rule](const std::string& name) { return !is_name(name, rule); });
-  sort_unique(rejected);
-  return rejected;
+  const auto accepted = [rule](const std::string& name) { return is_name(name, rule); };
+  names.erase(std::remove_if(names.begin(), names.end(), accepted), names.end());
+  sort_unique(names);
+  return names;
 }
 
-// The name in an element of a registry: the element itself, or its `first` when that is the name.
-template <class Element>
-inline constexpr bool is_text = std::is_convertible_v<const Element&, std::string_view>;
-template <class Element, class = void>
-inline constexpr bool is_named = is_text<Element>;
-template <class Pair>
-inline constexpr bool is_named<Pair, std::void_t<decltype(std::declval<const Pair&>().first)>> =
-    is_text<Pair> || is_text<decltype(std::declval<const Pair&>().first)>;
+// The name in an element of a registry: the element itself, or else its `first`.
+template <class T>
+inline constexpr bool is_text = std::is_convertible_v<T, std::string_view>;
 
-template <class Element>
-std::string_view name_in(const Element& element) {
-  if constexpr (!is_text<Element>) {
-    return name_in(element.first);
-  } else if constexpr (std::is_pointer_v<Element>) {
-    return element != nullptr ? std::string_view(element) : std::string_view();  // refused like ""
-  } else {
-    return element;
+template <class Text, std::enable_if_t<is_text<const Text&>, int> = 0>
+std::string_view name_in(const Text& text) {
+  if constexpr (std::is_pointer_v<Text>) {
+    if (text == nullptr) return {};  // refused like any other empty name
   }
+  return text;
+}
+template <class Pair, std::enable_if_t<!is_text<const Pair&>, int> = 0>
+auto name_in(const Pair& pair)
+    -> std::enable_if_t<is_text<decltype((pair.first))>, std::string_view> {
+  return name_in(pair.first);
 }
 
-namespace range {
 using std::begin;
 template <class Names>
-using iterator = decltype(begin(std::declval<Names&>()));
-template <class Names>
-using element =
-    std::remove_cv_t<std::remove_reference_t<decltype(*std::declval<iterator<Names>&>())>>;
-template <class Names>
-using category = typename std::iterator_traits<iterator<Names>>::iterator_category;
-}  // namespace range
+using iterator_of = decltype(begin(std::declval<Names&>()));
 
 template <class Names, class = void>
 inline constexpr bool is_registry = false;
 template <class Names>
-inline constexpr bool is_registry<Names, std::void_t<range::element<Names>>> =
-    is_named<range::element<Names>>;
+inline constexpr bool
+    is_registry<Names, std::void_t<decltype(name_in(*std::declval<iterator_of<Names>&>()))>> = true;
 
 // Some C++20 views can only be walked when they are not const; copies of views are cheap.
 template <class Names>
 using walkable = std::conditional_t<is_registry<const Names>, const Names&, Names>;
 
-// Whether the elements lie in memory and can be visited again. Those that a view makes on the fly
-// are copied before a cache takes its lock, under which no foreign code should run.
+// Whether the elements lie in memory, to be visited again. Those that a view makes on the fly are
+// copied before a cache takes its lock, under which no foreign code should run.
+template <class Names>
+using category_of = typename std::iterator_traits<iterator_of<Names>>::iterator_category;
 template <class Names, class = void>
 inline constexpr bool is_stored = false;
 template <class Names>
-inline constexpr bool is_stored<Names, std::void_t<range::category<Names>>> =
-    std::is_base_of_v<std::forward_iterator_tag, range::category<Names>>;
+inline constexpr bool is_stored<Names, std::void_t<category_of<Names>>> =
+    is_registry<Names>&& std::is_base_of_v<std::forward_iterator_tag, category_of<Names>>;
 
 template <class Names>
 name_list copy_names(const Names& tools) {
   constexpr bool usable =
       is_registry<const Names> || (is_registry<Names> && std::is_copy_constructible_v<Names>);
   static_assert(usable,
-                "tick_grammar: a registry must be a range (const or copyable) whose elements "
-                "convert to std::string_view, or are pairs whose first does");
+                "tick_grammar: a registry must be a range whose elements convert to "
+                "std::string_view, or are pairs whose first does");
   name_list names;
   if constexpr (usable) {
     walkable<Names> walked = tools;
-    for (const auto& element : walked) {
-      names.emplace_back(name_in(element));
-    }
+    for (const auto& element : walked) names.emplace_back(name_in(element));
   }
   return names;
 }
-
 }  // namespace detail
 
 /// The names in `tools` that `rule` refuses, once each, in byte order: those `build_tick_grammar`
-/// would throw for. A caller can drop or rename them and go on with the rest. The empty name is
-/// refused; an empty registry has none to refuse.
-///
+/// would throw for. A caller can drop or rename them and go on with the rest.
 /// `tools`, here and below, is any range whose elements convert to `std::string_view`, or are pairs
-/// whose `first` does, so that a registry map can be passed as it is; a braced list works as well.
-///
-/// Throws `std::invalid_argument` for a `rule` that is no `name_rule`. Safe to call from any
-/// thread.
+/// whose `first` does, so that a registry map can be passed as it is; or a braced list.
+/// Throws `std::invalid_argument` for a `rule` that is no `name_rule`. Callable from any thread.
 template <class Names = std::initializer_list<std::string_view>>
 [[nodiscard]] std::vector<std::string> rejected_names(const Names& tools,
                                                       name_rule rule = name_rule::identifier) {
@@ -294,17 +246,13 @@ template <class Names = std::initializer_list<std::string_view>>
 
 // ---- Text ---------------------------------------------------------------------------------------
 //
-// An edition is a list of rules around the one that depends on the registry, `toolname`. The rules
-// are raw literals in output order, since GBNF is full of braces and backslashes.
-//
-// What an engine pays for is the number of stacks it keeps, one for each way to read the text so
-// far, and how many of them it tries for each token, from the last alternative to the first. Hence,
-// in `fast` and `strict`: alternatives that begin alike are left-factored; text is right-recursive
-// with its common class last; and a run of blanks is unambiguous, since a gap after a thought can
-// only begin with the one blank that a thought cannot hold, the newline.
+// An edition is a list of rules around the one that depends on the registry, `toolname`. An engine
+// pays for each way to read the text so far, a stack each, and tries them from the last alternative
+// to the first. Hence, in `fast` and `strict`: alternatives that begin alike are left-factored,
+// text is right-recursive with its common class last, and a gap behind a thought can only begin
+// with the one blank that the thought cannot hold, the newline.
 
 namespace detail {
-
 inline std::string join_rules(std::initializer_list<std::string_view> rules) {
   std::string text;
   for (const std::string_view rule : rules) {
@@ -314,13 +262,10 @@ inline std::string join_rules(std::initializer_list<std::string_view> rules) {
   return text;
 }
 
-// `toolname ::= "bash" | "read" | …` in byte order.
 inline std::string alternation(const name_list& names) {
-  std::string rule = "toolname ::= ";
+  std::string rule;
   for (const std::string& name : names) {
-    rule += &name == &names.front() ? "\"" : " | \"";
-    rule += name;
-    rule += '"';
+    rule += (rule.empty() ? "toolname ::= \"" : " | \"") + name + '"';
   }
   return rule;
 }
@@ -330,66 +275,40 @@ inline std::size_t shared_prefix(std::string_view a, std::string_view b) noexcep
   return static_cast<std::size_t>(ends.first - a.begin());
 }
 
-// The names, left-factored: `toolname ::= "bash" ( "" | "_bg" ) | "read"`. An engine keeps one
-// stack for each alternative that may come next, so what costs is how many begin, not how many
-// there are. Written iteratively, since a chain of prefixes nests as deep as its longest name.
-// Where the rest of a name is empty stands `""`: engines give `( … )?` a rule of its own and limit
-// those.
+// The names, left-factored: `toolname ::= "bash" ( "" | "_bg" ) | "read"`. What costs an engine is
+// how many alternatives begin here, not how many names there are. Iterative, since a chain of
+// prefixes nests as deep as its longest name; `""`, since engines limit the `?` in a text.
 inline std::string prefix_tree(const name_list& names) {
-  // Where a group opens: after `depth` bytes of names[first]. Found from the last name backwards,
-  // so that the vector ends with the group that opens first.
-  struct group {
-    std::size_t first;
-    std::size_t depth;
-  };
-  std::vector<group> to_open;
-  std::vector<std::size_t> depths;
-  for (std::size_t i = names.size(); i-- > 0;) {
-    const std::size_t shared = i > 0 ? shared_prefix(names[i - 1], names[i]) : 0;
-    for (; !depths.empty() && depths.back() > shared; depths.pop_back()) {
-      to_open.push_back({i, depths.back()});
-    }
-    if (shared > 0 && (depths.empty() || depths.back() < shared)) {
-      depths.push_back(shared);
-    }
-  }
+  std::vector<std::size_t> shared(names.size() + 1, 0);  // how many bytes with the name before
+  for (std::size_t i = 1; i < names.size(); ++i) shared[i] = shared_prefix(names[i - 1], names[i]);
 
   std::string rule = "toolname ::= ";
-  const auto append_literal = [&rule](std::string_view text) {
-    rule += '"';
-    rule += text;
-    rule += '"';
-  };
-  std::vector<std::size_t> open;
+  std::vector<std::size_t> open;  // the groups around this place, by how many bytes they share
   for (std::size_t i = 0; i < names.size(); ++i) {
-    std::size_t done = i > 0 ? shared_prefix(names[i - 1], names[i]) : 0;
-    for (; !open.empty() && open.back() > done; open.pop_back()) {
-      rule += " )";
-    }
+    std::size_t done = shared[i];
+    for (; !open.empty() && open.back() > done; open.pop_back()) rule += " )";
     rule += i > 0 ? " | " : "";
-    for (; !to_open.empty() && to_open.back().first == i; to_open.pop_back()) {
-      const std::size_t depth = to_open.back().depth;
-      append_literal(std::string_view(names[i]).substr(done, depth - done));
-      rule += " ( ";
-      open.push_back(depth);
-      done = depth;
+    // A group begins here for each time that the names behind share fewer bytes than before.
+    const std::size_t outer = open.size();
+    for (std::size_t j = i + 1; shared[j] > done; ++j) {
+      const bool fewer = open.size() == outer || shared[j] < open[outer];
+      if (fewer) open.insert(open.begin() + static_cast<std::ptrdiff_t>(outer), shared[j]);
     }
-    append_literal(std::string_view(names[i]).substr(done));
+    for (std::size_t g = outer; g < open.size(); done = open[g++]) {
+      rule += '"' + names[i].substr(done, open[g] - done) + "\" ( ";
+    }
+    rule += '"' + names[i].substr(done) + '"';
   }
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    rule += " )";
-  }
+  for (; !open.empty(); open.pop_back()) rule += " )";
   return rule;
 }
 
 inline std::string reference_text(const name_list& names, bool require_reply) {
-  const std::string_view root =
+  return join_rules({
+      // At least one part, or an empty output would be a tick that never was.
       require_reply
           ? R"(root ::= thought? reply ws toolcall? ws)"
-          // At least one part: an empty output would be a tick that never was.
-          : R"(root ::= ( thought reply? ws toolcall? | reply ws toolcall? | toolcall ) ws)";
-  return join_rules({
-      root,
+          : R"(root ::= ( thought reply? ws toolcall? | reply ws toolcall? | toolcall ) ws)",
       // One line without `<`, so that no second line of prose can imitate a call.
       R"(thought ::= [^<\n\r] [^<\n\r]* ws)",
       R"(reply ::= "<reply>" rtext "</reply>")",
@@ -403,74 +322,61 @@ inline std::string reference_text(const name_list& names, bool require_reply) {
   });
 }
 
-// The gap after a reply, where an output may end, and the call.
-inline constexpr std::string_view factored_call = R"(after ::= [ \t\n]{0,24} | ws "<" call
-call ::= "tool>" toolname "</tool>" ws "<args>" ws jobject "</args>" ws)";
+// The rules in which `fast` and `strict` differ, in the order of the text.
+struct factored_rules {
+  std::string_view any_part;       // what a tick begins with, at least one part
+  std::string_view require_reply;  // the same when the reply is one of them
+  std::string_view reply;          // behind `<reply>`
+  std::string_view values;         // what JSON strings and numbers hold
+};
 
-// After a thought a gap of at most 12 may lead to anything, a longer one to a call or the end.
-inline constexpr std::string_view factored_gap = R"(gap ::= [ \t\n]{0,11} rest | [ \t\n]{11} after
+inline constexpr factored_rules fast_rules = {
+    R"(root ::= "<" block | [^<\n\r] thought
+thought ::= rest | "\n" gap | [^<\n\r] thought)",
+    R"(root ::= "<reply>" reply | [^<\n\r] thought
+thought ::= ( "" | "\n" [ \t\n]{0,11} ) "<reply>" reply | [^<\n\r] thought)",
+    R"(reply ::= "</reply>" after | "<" [^/<] reply | [^<] reply)",
+    R"(jescape ::= ["\\bfnrt/] | "u" jhex jhex jhex jhex
+jhex ::= [0-9a-fA-F]
+jnumber ::= "-"? ( "0" | [1-9] [0-9]* ) ( "." [0-9]+ )? ( [eE] [-+]? [0-9]+ )? ws)"};
+
+// A thought is one line for every reader: no control character but tab, no DEL, U+0085, U+2028 or
+// U+2029; as positive ranges, since XGrammar misreads non-ASCII members of negated ones. A reply is
+// `text` from its first non-blank on, and behind a `<` all but `/` is text again. Behind `\ud`
+// stands no surrogate, or a high one and its low one.
+inline constexpr factored_rules strict_rules = {
+    R"(root ::= [ \t]{0,12} ( "<" block | [!-;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought )
+thought ::= rest | "\n" gap | [\t -;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought)",
+    R"(root ::= [ \t]{0,12} ( "<reply>" reply | [!-;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought )
+thought ::= ( "" | "\n" [ \t\n]{0,11} ) "<reply>" reply | [\t -;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought)",
+    R"(reply ::= [ \t\n\r] reply | "<" bracket | [^<\x00-\x20\x7F] text
+text ::= close | [^<\x00-\x08\x0B\x0C\x0E-\x1F\x7F] text
+bracket ::= close | [^/<\x00-\x08\x0B\x0C\x0E-\x1F\x7F] text
+close ::= "</reply>" after | "<" bracket)",
+    R"(jescape ::= ["\\bfnrt/] | "u" ( [0-9a-cA-CeEfF] jhex jhex jhex | [dD] jpoint )
+jpoint ::= [0-7] jhex jhex | [89abAB] jhex jhex "\\u" [dD] [c-fC-F] jhex jhex
+jhex ::= [0-9a-fA-F]
+jnumber ::= "-"? ( "0" | [1-9] [0-9]{0,15} ) ( "." [0-9]{1,16} )? ( [eE] [-+]? [0-9]{1,3} )? ws)"};
+
+inline std::string factored_text(const factored_rules& rules, const name_list& names,
+                                 bool require_reply) {
+  return join_rules({
+      require_reply ? rules.require_reply : rules.any_part,
+      // A gap of at most 12 may lead to anything, a longer one to a call or the end.
+      require_reply ? "" : R"(gap ::= [ \t\n]{0,11} rest | [ \t\n]{11} after
 rest ::= "" | "<" block
-block ::= "reply>" reply | call)";
-
-inline constexpr std::string_view factored_json =
-    R"(jobject ::= "{" ws ( jpair ( "," ws jpair )* )? "}" ws
+block ::= "reply>" reply | call)",
+      rules.reply,
+      R"(after ::= [ \t\n]{0,24} | ws "<" call
+call ::= "tool>" toolname "</tool>" ws "<args>" ws jobject "</args>" ws)",
+      prefix_tree(names),
+      R"(jobject ::= "{" ws ( jpair ( "," ws jpair )* )? "}" ws
 jpair ::= jstring ":" ws jvalue
 jvalue ::= jobject | jarray | jstring | jnumber | ( "true" | "false" | "null" ) ws
 jarray ::= "[" ws ( jvalue ( "," ws jvalue )* )? "]" ws
 jstring ::= "\"" jchars ws
-jchars ::= "\"" | "\\" jescape jchars | [^"\\\x7F\x00-\x1F] jchars)";
-
-inline std::string fast_text(const name_list& names, bool require_reply) {
-  const std::string_view root = require_reply ? R"(root ::= "<reply>" reply | [^<\n\r] thought)"
-                                              : R"(root ::= "<" block | [^<\n\r] thought)";
-  const std::string_view thought =
-      require_reply
-          ? R"(thought ::= ( "" | "\n" [ \t\n]{0,11} ) "<reply>" reply | [^<\n\r] thought)"
-          : R"(thought ::= rest | "\n" gap | [^<\n\r] thought)";
-  return join_rules({
-      root,
-      thought,
-      require_reply ? "" : factored_gap,
-      R"(reply ::= "</reply>" after | "<" [^/<] reply | [^<] reply)",
-      factored_call,
-      prefix_tree(names),
-      factored_json,
-      R"(jescape ::= ["\\bfnrt/] | "u" jhex jhex jhex jhex)",
-      R"(jhex ::= [0-9a-fA-F])",
-      R"(jnumber ::= "-"? ( "0" | [1-9] [0-9]* ) ( "." [0-9]+ )? ( [eE] [-+]? [0-9]+ )? ws)",
-      R"(ws ::= [ \t\n]{0,12})",
-  });
-}
-
-inline std::string strict_text(const name_list& names, bool require_reply) {
-  // Printable text that stays on one line for every reader: no control character but tab, no DEL,
-  // U+0085, U+2028 or U+2029. As ranges, since XGrammar clamps what a negated class leaves out.
-  const std::string_view root =
-      require_reply
-          ? R"(root ::= [ \t]{0,12} ( "<reply>" reply | [!-;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought ))"
-          : R"(root ::= [ \t]{0,12} ( "<" block | [!-;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought ))";
-  const std::string_view thought =
-      require_reply
-          ? R"(thought ::= ( "" | "\n" [ \t\n]{0,11} ) "<reply>" reply | [\t -;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought)"
-          : R"(thought ::= rest | "\n" gap | [\t -;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought)";
-  return join_rules({
-      root,
-      thought,
-      require_reply ? "" : factored_gap,
-      // `text` only after the first character that is no blank.
-      R"(reply ::= [ \t\n\r] reply | "<" bracket | [^<\x00-\x20\x7F] text)",
-      R"(text ::= close | [^<\x00-\x08\x0B\x0C\x0E-\x1F\x7F] text)",
-      // After a `<` anything but `/` is text again, another `<` included.
-      R"(bracket ::= close | [^/<\x00-\x08\x0B\x0C\x0E-\x1F\x7F] text)",
-      R"(close ::= "</reply>" after | "<" bracket)",
-      factored_call,
-      prefix_tree(names),
-      factored_json,
-      R"(jescape ::= ["\\bfnrt/] | "u" ( [0-9a-cA-CeEfF] jhex jhex jhex | [dD] jpoint ))",
-      // Behind `\ud` either no surrogate, or a high one and the low one that belongs to it.
-      R"(jpoint ::= [0-7] jhex jhex | [89abAB] jhex jhex "\\u" [dD] [c-fC-F] jhex jhex)",
-      R"(jhex ::= [0-9a-fA-F])",
-      R"(jnumber ::= "-"? ( "0" | [1-9] [0-9]{0,15} ) ( "." [0-9]{1,16} )? ( [eE] [-+]? [0-9]{1,3} )? ws)",
+jchars ::= "\"" | "\\" jescape jchars | [^"\\\x7F\x00-\x1F] jchars)",
+      rules.values,
       R"(ws ::= [ \t\n]{0,12})",
   });
 }
@@ -478,33 +384,21 @@ inline std::string strict_text(const name_list& names, bool require_reply) {
 inline std::string build(name_list names, const options& opts) {
   sort_unique(names);
   name_list rejected = rejected_of(names, opts.names);
-  if (names.empty() || !rejected.empty()) {
-    fail_registry(std::move(rejected));
-  }
-  switch (opts.edition) {
-    case edition::reference:
-      return reference_text(names, opts.require_reply);
-    case edition::fast:
-      return fast_text(names, opts.require_reply);
-    case edition::strict:
-      return strict_text(names, opts.require_reply);
-  }
-  fail_argument("unknown edition");
+  if (names.empty() || !rejected.empty()) fail(registry_error(std::move(rejected)));
+  if (opts.edition == edition::reference) return reference_text(names, opts.require_reply);
+  if (opts.edition == edition::fast) return factored_text(fast_rules, names, opts.require_reply);
+  if (opts.edition == edition::strict)
+    return factored_text(strict_rules, names, opts.require_reply);
+  fail(std::invalid_argument("unknown edition"));
 }
-
 }  // namespace detail
 
-/// The GBNF text under which llama.cpp can sample only legal ticks that call tools of this
-/// registry. The start rule is `root`; there is no newline at the end. The same set of names and
-/// the same options always give the same bytes: duplicates count once, and the order does not
-/// matter.
-///
-///     const std::string grammar = tick_grammar::build_tick_grammar({"bash", "read_file"});
-///
+/// The GBNF text under which llama.cpp can sample only legal ticks that call this registry's tools.
+/// The start rule is `root`; there is no newline at the end. The same set of names and the same
+/// options give the same bytes.
 /// Throws `registry_error` when the registry is empty or holds names that `opts.names` refuses, and
-/// `std::invalid_argument` for a value of `opts` that is none of its enumerators. A program
-/// compiled without exceptions prints the message and terminates instead; do not link both kinds of
-/// translation unit into one program. Safe to call from any thread.
+/// `std::invalid_argument` for a value of `opts` that is no enumerator; without exceptions prints
+/// the message and terminates (do not mix both modes in one program). Callable from any thread.
 template <class Names = std::initializer_list<std::string_view>>
 [[nodiscard]] std::string build_tick_grammar(const Names& tools, const options& opts = {}) {
   return detail::build(detail::copy_names(tools), opts);
@@ -513,32 +407,26 @@ template <class Names = std::initializer_list<std::string_view>>
 // ---- Cache --------------------------------------------------------------------------------------
 
 namespace detail {
-
 // Whether walking `tools` gives exactly `names`, in that order.
 template <class Names>
 bool spells(const Names& tools, const name_list& names) {
   auto expected = names.begin();
   for (const auto& element : tools) {
-    if (expected == names.end() || name_in(element) != *expected) {
-      return false;
-    }
+    if (expected == names.end() || name_in(element) != *expected) return false;
     ++expected;
   }
   return expected == names.end();
 }
-
 }  // namespace detail
 
 /// Keeps the grammars of the most recently used registries, so that an unchanged registry costs one
-/// comparison a tick. Meant for a handful of registries: a look-up compares with each in turn.
-///
-/// Every member is safe to call from any thread. Grammars are built outside the lock, and the
-/// strings handed out outlive their eviction and the cache itself. A stored range (anything but a
-/// view that makes its elements on the fly) is compared under the lock: walking it must not call
-/// back into the same cache. Neither copyable nor movable.
+/// comparison a tick. Meant for a handful: a look-up compares with each in turn. Not copyable.
+/// Every member is callable from any thread. Grammars are built outside the lock; the strings
+/// handed out outlive their eviction and the cache itself. A stored range is compared under the
+/// lock, so walking it must not call back into the same cache.
 class grammar_cache {
  public:
-  /// Totals since construction. Every `get` that returns is either a hit or a miss.
+  /// Totals since construction; every `get` that returns is a hit or a miss.
   struct counters {
     std::uint64_t hits = 0;
     std::uint64_t misses = 0;
@@ -548,33 +436,22 @@ class grammar_cache {
   /// `capacity`: how many grammars are kept. Throws `std::invalid_argument` when it is 0.
   explicit grammar_cache(std::size_t capacity = 16) : capacity_(capacity) {
     if (capacity == 0) {
-      detail::fail_argument("a grammar_cache needs a capacity of at least 1");
+      detail::fail(std::invalid_argument("a grammar_cache needs a capacity of at least 1"));
     }
   }
-  grammar_cache(const grammar_cache&) = delete;
-  grammar_cache(grammar_cache&&) = delete;
-  grammar_cache& operator=(const grammar_cache&) = delete;
-  grammar_cache& operator=(grammar_cache&&) = delete;
-  ~grammar_cache() = default;
 
-  /// `build_tick_grammar(tools, opts)`, built only when it is not here yet; the least recently used
-  /// grammar goes when the cache is full. Never null. As long as an entry is kept, the same object
-  /// is returned for the same set of names and the same options, in whatever order and however
-  /// often the names come.
-  ///
-  /// The order last seen is remembered: repeating it costs a comparison, allocates nothing and
-  /// sorts nothing. Another order of the same names costs a build before it hits.
-  ///
+  /// `build_tick_grammar(tools, opts)`, built only when it is not kept already; the least recently
+  /// used grammar goes when the cache is full. Never null. While it is kept, the same set of names
+  /// with the same options gives the same object. Repeating the order last seen costs a comparison
+  /// and allocates nothing; another order, or duplicates, cost a build before they hit.
   /// Throws as `build_tick_grammar` does, and then leaves the cache as it was.
   template <class Names = std::initializer_list<std::string_view>>
   [[nodiscard]] std::shared_ptr<const std::string> get(const Names& tools,
                                                        const options& opts = {}) {
-    if constexpr (detail::is_registry<const Names> && detail::is_stored<const Names>) {
+    if constexpr (detail::is_stored<const Names>) {
       const std::lock_guard<std::mutex> lock(mutex_);
       for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-        if (it->opts == opts && detail::spells(tools, it->names)) {
-          return hit(it);
-        }
+        if (it->opts == opts && detail::spells(tools, it->names)) return hit(it);
       }
     }
     return get_built(detail::copy_names(tools), opts);
@@ -587,12 +464,13 @@ class grammar_cache {
     dropped.swap(entries_);
   }
 
-  /// How many grammars are kept now: at most `capacity()`.
+  /// How many grammars are kept now.
   [[nodiscard]] std::size_t size() const noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
     return entries_.size();
   }
 
+  /// How many grammars are kept at most.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
   /// A consistent copy of the counters.
@@ -645,18 +523,14 @@ class grammar_cache {
 };
 
 namespace detail {
-
 // Never destroyed: the destructor of some other static object may still ask for a grammar.
 inline grammar_cache& process_cache() {
-  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static grammar_cache& cache = *new grammar_cache;
   return cache;
 }
-
 }  // namespace detail
 
-/// `grammar_cache::get` of one process-wide cache of the default capacity: call it before every
-/// request.
+/// `get` of one process-wide `grammar_cache` of the default capacity. Call it before every request:
 ///
 ///     request["grammar"] = *tick_grammar::tick_grammar_cached(registry, opts);
 template <class Names = std::initializer_list<std::string_view>>
@@ -683,16 +557,14 @@ struct tool_call {
 /// What `read_tick` found. All views point into the text it was given.
 struct tick {
   tick_status status = tick_status::partial;
-  std::string_view thought;               ///< Without blanks at its end; empty when there is none.
-  std::optional<std::string_view> reply;  ///< While it streams: what has arrived, without the start
-                                          ///< of its closing tag.
-  bool reply_closed = false;
-  std::optional<tool_call> call;  ///< Once `</args>` has arrived.
-  std::size_t consumed = 0;       ///< Bytes on the contract: less than the size only if malformed.
+  std::string_view thought;               ///< Without its trailing blanks; may be empty.
+  std::optional<std::string_view> reply;  ///< What has arrived, without a part of its closing tag.
+  bool reply_closed = false;              ///< Whether the reply is whole.
+  std::optional<tool_call> call;          ///< Once `</args>` has arrived.
+  std::size_t consumed = 0;  ///< Bytes on the contract: less than the size only if malformed.
 };
 
 namespace detail {
-
 // Blanks between two parts. A part that is left out merges the gaps around it into one.
 inline constexpr std::size_t gap_limit = 12;
 
@@ -709,25 +581,20 @@ struct cursor {
   }
 
   bool literal(std::string_view expected) noexcept {
-    const std::string_view rest = {text.data() + at, text.size() - at};
-    const auto first_other =
-        std::mismatch(expected.begin(), expected.end(), rest.begin(), rest.end()).first;
-    at += static_cast<std::size_t>(first_other - expected.begin());
-    return first_other == expected.end();
+    const std::size_t shared = shared_prefix(expected, {text.data() + at, text.size() - at});
+    at += shared;
+    return shared == expected.size();
   }
 
   std::size_t blanks(std::size_t most) noexcept {
     const std::size_t start = at;
-    while (at - start < most && (peek() == ' ' || peek() == '\t' || peek() == '\n')) {
-      ++at;
-    }
+    while (at - start < most && (peek() == ' ' || peek() == '\t' || peek() == '\n')) ++at;
     return at - start;
   }
 
-  // Up to 12 blanks, which may be none.
-  bool gap() noexcept {
+  bool spaced(std::string_view expected) noexcept {
     blanks(gap_limit);
-    return true;
+    return literal(expected);
   }
 
   bool name(std::string_view& found) noexcept {
@@ -741,133 +608,93 @@ struct cursor {
   }
 
   bool json_string() noexcept {
-    for (++at; !is_control(peek()); ++at) {
-      if (peek() == '"') {
-        ++at;
-        return true;
-      }
-      if (peek() == '\\' && at + 1 < text.size() && (text[at + 1] == '"' || text[at + 1] == '\\')) {
-        ++at;
-      }
+    for (; static_cast<unsigned char>(peek()) >= 0x20 && peek() != 0x7F; ++at) {
+      if (literal("\"")) return true;
+      const char next = at + 1 < text.size() ? text[at + 1] : '\0';
+      if (peek() == '\\' && (next == '"' || next == '\\')) ++at;
     }
     return false;
   }
 
-  // From `{` to its `}`. Braces and brackets are counted, not matched: matching them would take
-  // memory, and the caller's JSON library does it anyway.
-  bool json_object(std::string_view& found) noexcept {
-    constexpr std::string_view structure = "{}[],:+-.0123456789Eaeflnrstu \t\n";
-    const std::size_t start = at;
-    std::size_t depth = 0;
-    while (depth > 0 || peek() == '{') {
+  // From behind `{` to its `}`. Braces and brackets are counted, not matched: matching them would
+  // take memory, and the caller's JSON library does it anyway.
+  bool json_object() noexcept {
+    constexpr std::string_view structure = "{}[]\",:+-.0123456789Eaeflnrstu \t\n";
+    for (std::size_t depth = 1; depth > 0;) {
       const char c = peek();
-      if (c == '"') {
-        if (!json_string()) {
-          return false;
-        }
-        continue;
-      }
-      if (structure.find(c) == std::string_view::npos || (c == ']' && depth == 1)) {
-        return false;
-      }
+      if (structure.find(c) == std::string_view::npos || (c == ']' && depth == 1)) return false;
       ++at;
-      if (c == '{' || c == '[') {
-        ++depth;
-      } else if ((c == '}' || c == ']') && --depth == 0) {
-        found = since(start);
-        return true;
-      }
+      if (c == '"' && !json_string()) return false;
+      depth += c == '{' || c == '[' ? 1 : 0;
+      depth -= c == '}' || c == ']' ? 1 : 0;
     }
-    return false;
+    return true;
   }
 };
 
 // These two return whether the output may end where the cursor then stands.
 inline bool read_call(cursor& in, tick& out) noexcept {
   tool_call call;
-  if (in.literal("tool>") && in.name(call.name) && in.literal("</tool>") && in.gap() &&
-      in.literal("<args>") && in.gap() && in.json_object(call.args) && in.gap() &&
-      in.literal("</args>")) {
-    out.call = call;
-    return in.gap();
-  }
-  return false;
+  if (!in.literal("tool>") || !in.name(call.name) || !in.literal("</tool>")) return false;
+  if (!in.spaced("<args>") || !in.spaced("{")) return false;
+  const std::size_t start = in.at - 1;
+  if (!in.json_object()) return false;
+  call.args = in.since(start);
+  if (!in.spaced("</args>")) return false;
+  out.call = call;
+  in.blanks(gap_limit);
+  return true;
 }
 
 inline bool read_reply(cursor& in, tick& out) noexcept {
-  if (!in.literal("reply>")) {
-    return false;
-  }
+  if (!in.literal("reply>")) return false;
   const std::size_t start = in.at;
-  in.at = std::min(in.text.find("</", start), in.text.size());
-  if (in.at_end() && in.at > start && in.text.back() == '<') {
-    --in.at;  // may yet turn out to begin the closing tag
-  }
+  in.at = (std::min)(in.text.find("</", start), in.text.size());
+  // A `<` at the end may yet turn out to begin the closing tag.
+  if (in.at_end() && in.at > start && in.text.back() == '<') --in.at;
   out.reply = in.since(start);
-  if (!in.literal("</reply>")) {
-    return false;
-  }
+  if (!in.literal("</reply>")) return false;
   out.reply_closed = true;
   const std::size_t blanks = in.blanks(2 * gap_limit);
-  if (in.at_end()) {
-    return true;
-  }
-  return blanks <= gap_limit && in.literal("<") && read_call(in, out);
+  return in.at_end() || (blanks <= gap_limit && in.literal("<") && read_call(in, out));
 }
 
 inline bool read_parts(cursor& in, tick& out) noexcept {
-  in.at = std::min(in.text.find_first_of("<\n\r"), in.text.size());
+  in.at = (std::min)(in.text.find_first_of("<\n\r"), in.text.size());
   const bool has_thought = in.at > 0;
-  out.thought = in.since(0);
-  while (!out.thought.empty() && (out.thought.back() == ' ' || out.thought.back() == '\t')) {
-    out.thought.remove_suffix(1);
-  }
+  out.thought = in.since(0).substr(0, in.since(0).find_last_not_of(" \t") + 1);
   // A thought takes all the blanks of its line, so what follows it begins with a newline.
   const std::size_t blanks = has_thought ? in.blanks(3 * gap_limit) : 0;
-  if (in.at_end()) {
-    return has_thought;
-  }
-  if (blanks > 2 * gap_limit || !in.literal("<")) {
-    return false;
-  }
+  if (in.at_end()) return has_thought;
+  if (blanks > 2 * gap_limit || !in.literal("<")) return false;
   return in.peek() == 'r' && blanks <= gap_limit ? read_reply(in, out) : read_call(in, out);
 }
-
 }  // namespace detail
 
-/// Takes one output apart, from left to right: never by searching for tags, which a reply or a JSON
-/// string may quote. Views into `output`; allocates nothing; linear time, whatever the bytes.
-///
+/// Takes one output apart, from left to right, never by searching for tags, which a reply or a JSON
+/// string may quote. Allocates nothing; linear time, whatever the bytes. Callable from any thread.
 /// To stream, call it again on the growing text: the reply only ever grows, and the call appears
 /// once, whole. A grammar guarantees every beginning of an output but not its end, so look at
 /// `status` before acting on a call.
 ///
-/// It reads what any edition emits, with names as `name_rule::mcp` spells them but of any length,
-/// and is not a validator: of the JSON it checks strings, the bytes between them and the depth of
-/// nesting. Parse `args` with a JSON library, and look `name` up in the registry.
+/// It reads what any edition emits, with names of the characters that `name_rule::mcp` allows, and
+/// is no validator: of the JSON it checks strings, the bytes between them and the depth of nesting.
+/// Parse `args` with a JSON library, and look `name` up in the registry.
 ///
-///     const tick_grammar::tick tick = tick_grammar::read_tick(output);
-///     if (tick.status == tick_grammar::tick_status::complete && tick.call) {
-///       run(tick.call->name, tick.call->args);
-///     }
-///
-/// Safe to call from any thread.
+///     const auto tick = tick_grammar::read_tick(output);
+///     if (tick.status == tick_grammar::tick_status::complete && tick.call) run(*tick.call);
 [[nodiscard]] inline tick read_tick(std::string_view output) noexcept {
   tick result;
   detail::cursor in{output};
   const bool may_end = detail::read_parts(in, result);
   result.consumed = in.at;
-  if (!in.at_end()) {
-    result.status = tick_status::malformed;
-  } else if (may_end) {
-    result.status = tick_status::complete;
+  if (!in.at_end() || may_end) {
+    result.status = in.at_end() ? tick_status::complete : tick_status::malformed;
   }
   return result;
 }
 
 }  // namespace v0_1
 }  // namespace tick_grammar
-
-#undef TICK_GRAMMAR_COLD
 
 #endif  // TICK_GRAMMAR_HPP

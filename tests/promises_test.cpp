@@ -34,10 +34,6 @@ static_assert(noexcept(std::declval<const grammar_cache&>().stats()));
 
 static_assert(!tick_grammar::json_gbnf.empty());  // usable in constant expressions
 
-#ifdef TICK_GRAMMAR_COLD
-#error "a macro of the header's own was left behind"
-#endif
-
 // Defined in promises_other.cpp, which includes the header too.
 std::string other_grammar();
 
