@@ -1,4 +1,5 @@
-# cmake -DPROGRAM=… -DARGUMENTS=… -DINPUT=… -DEXIT=… -DOUTPUT=… -DERROR=… -P check_run.cmake
+# cmake -DPROGRAM=… -DARGUMENTS=… -DINPUT=… -DEXIT=… -DOUTPUT=… -DOUTPUT_MATCHES=… -DERROR=…
+#       -P check_run.cmake
 if(NOT INPUT)
   set(INPUT /dev/null)
 endif()
@@ -6,10 +7,10 @@ string(RANDOM LENGTH 12 name)
 set(actual "run_output.${name}")
 execute_process(COMMAND "${PROGRAM}" ${ARGUMENTS} INPUT_FILE "${INPUT}" OUTPUT_FILE "${actual}"
                 ERROR_VARIABLE error RESULT_VARIABLE result)
+file(READ "${actual}" text)
 if(OUTPUT)
   file(SHA256 "${actual}" actual_hash)
   file(SHA256 "${OUTPUT}" expected_hash)
-  file(READ "${actual}" text)
 endif()
 file(REMOVE "${actual}")
 if(NOT result STREQUAL EXIT)
@@ -17,6 +18,9 @@ if(NOT result STREQUAL EXIT)
 endif()
 if(OUTPUT AND NOT actual_hash STREQUAL expected_hash)
   message(FATAL_ERROR "the output is not ${OUTPUT}, but:\n${text}")
+endif()
+if(OUTPUT_MATCHES AND NOT text MATCHES "${OUTPUT_MATCHES}")
+  message(FATAL_ERROR "the output does not match '${OUTPUT_MATCHES}':\n${text}")
 endif()
 if(ERROR AND NOT error MATCHES "${ERROR}")
   message(FATAL_ERROR "standard error does not match '${ERROR}':\n${error}")

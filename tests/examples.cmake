@@ -1,14 +1,15 @@
 # Each example is run, and its output compared as raw bytes.
 
-# tick_grammar_example_test(NAME ARGUMENT... [INPUT file] [EXIT code] [OUTPUT file] [ERROR regex])
+# tick_grammar_example_test(NAME PROGRAM target [ARGUMENTS argument...] [INPUT file] [EXIT code] [OUTPUT file]
+#                           [OUTPUT_MATCHES regex] [ERROR regex])
 function(tick_grammar_example_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "INPUT;EXIT;OUTPUT;ERROR;PROGRAM" "ARGUMENTS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM;INPUT;EXIT;OUTPUT;OUTPUT_MATCHES;ERROR" "ARGUMENTS")
   add_test(
     NAME ${name}
     COMMAND
       "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:${arg_PROGRAM}>" "-DARGUMENTS=${arg_ARGUMENTS}"
-      "-DINPUT=${arg_INPUT}" "-DEXIT=${arg_EXIT}" "-DOUTPUT=${arg_OUTPUT}" "-DERROR=${arg_ERROR}" -P
-      "${CMAKE_CURRENT_SOURCE_DIR}/check_run.cmake")
+      "-DINPUT=${arg_INPUT}" "-DEXIT=${arg_EXIT}" "-DOUTPUT=${arg_OUTPUT}" "-DOUTPUT_MATCHES=${arg_OUTPUT_MATCHES}" "-DERROR=${arg_ERROR}" -P
+      "${PROJECT_SOURCE_DIR}/tests/check_run.cmake")
 endfunction()
 
 set(golden "${CMAKE_CURRENT_SOURCE_DIR}/golden")

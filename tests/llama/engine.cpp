@@ -89,19 +89,29 @@ bool grammar::allows(llama_token token) {
   return !std::isinf(candidates.front().logit);
 }
 
-judgement judge(const vocabulary& vocab, const std::string& grammar_text, std::string_view output) {
+judgement judge(const vocabulary& vocab, const std::string& grammar_text,
+                const std::vector<llama_token>& tokens) {
   grammar rules(vocab, grammar_text);
   judgement result;
-  for (; result.at < output.size(); ++result.at) {
-    const llama_token token = vocab.byte(output[result.at]);
+  for (const llama_token token : tokens) {
     if (!rules.allows(token)) {
       result.verdict = outputs::verdict::refused;
       return result;
     }
     rules.accept(token);
+    ++result.at;
   }
   result.verdict = rules.may_end() ? outputs::verdict::accepted : outputs::verdict::open;
   return result;
+}
+
+judgement judge(const vocabulary& vocab, const std::string& grammar_text,
+                const std::string& output) {
+  std::vector<llama_token> tokens;
+  for (const char c : output) {
+    tokens.push_back(vocab.byte(c));
+  }
+  return judge(vocab, grammar_text, tokens);
 }
 
 }  // namespace engine

@@ -71,11 +71,15 @@ class grammar {
 
 struct judgement {
   outputs::verdict verdict = outputs::verdict::open;
-  std::size_t at = 0;  // how many bytes were taken
+  std::size_t at = 0;  // how many tokens were taken
 };
 
+judgement judge(const vocabulary& vocab, const std::string& grammar_text,
+                const std::vector<llama_token>& tokens);
+
 // Feeds a text byte by byte. The vocabulary must have a token for every byte, as gpt-2's has.
-judgement judge(const vocabulary& vocab, const std::string& grammar_text, std::string_view output);
+judgement judge(const vocabulary& vocab, const std::string& grammar_text,
+                const std::string& output);
 
 }  // namespace engine
 
