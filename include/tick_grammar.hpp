@@ -27,7 +27,6 @@
 #include <exception>
 #include <initializer_list>
 #include <iterator>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -451,7 +450,7 @@ class grammar_cache {
     if constexpr (detail::is_stored<const Names>) {
       const std::lock_guard<std::mutex> lock(mutex_);
       for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-        if (it->opts == opts && detail::spells(tools, it->names)) return hit(it);
+        if (it->opts == opts && detail::spells(tools, it->names)) return used(it, counters_.hits);
       }
     }
     return get_built(detail::copy_names(tools), opts);
@@ -459,7 +458,7 @@ class grammar_cache {
 
   /// Forgets every grammar; the counters go on.
   void clear() noexcept {
-    entry_list dropped;
+    std::vector<entry> dropped;  // destroyed after the lock is released
     const std::lock_guard<std::mutex> lock(mutex_);
     dropped.swap(entries_);
   }
@@ -485,40 +484,40 @@ class grammar_cache {
     detail::name_list names;  // as last passed in, unsorted
     std::shared_ptr<const std::string> text;
   };
-  using entry_list = std::list<entry>;  // most recently used first; splicing never throws
 
-  std::shared_ptr<const std::string> hit(entry_list::iterator it) noexcept {
-    ++counters_.hits;
-    entries_.splice(entries_.begin(), entries_, it);
+  // Counts the use and brings the entry to the front.
+  std::shared_ptr<const std::string> used(std::vector<entry>::iterator it,
+                                          std::uint64_t& counter) noexcept {
+    ++counter;
+    for (; it != entries_.begin(); --it) std::swap(*it, *std::prev(it));
     return it->text;
   }
 
   std::shared_ptr<const std::string> get_built(detail::name_list names, const options& opts) {
     auto text = std::make_shared<const std::string>(detail::build(names, opts));
-    entry_list fresh;  // destroyed after the lock is released, with whatever it then holds
-    fresh.push_back({opts, std::move(names), std::move(text)});
-
+    entry fresh{opts, std::move(names), std::move(text)};
     const std::lock_guard<std::mutex> lock(mutex_);
     // With equal options the text is the registry in canonical form, so equal texts mean that the
     // names came in another order, or that another thread built them in the meantime.
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-      if (it->opts == opts && *it->text == *fresh.front().text) {
-        it->names.swap(fresh.front().names);
-        return hit(it);
+      if (it->opts == opts && *it->text == *fresh.text) {
+        it->names.swap(fresh.names);
+        return used(it, counters_.hits);
       }
     }
-    ++counters_.misses;
-    entries_.splice(entries_.begin(), fresh);
+    entries_.push_back(std::move(fresh));  // if it throws, nothing has changed
+    auto kept = used(std::prev(entries_.end()), counters_.misses);
     if (entries_.size() > capacity_) {
+      fresh = std::move(entries_.back());  // destroyed after the lock is released
+      entries_.pop_back();
       ++counters_.evictions;
-      fresh.splice(fresh.end(), entries_, std::prev(entries_.end()));
     }
-    return entries_.front().text;
+    return kept;
   }
 
   const std::size_t capacity_;
   mutable std::mutex mutex_;
-  entry_list entries_;
+  std::vector<entry> entries_;  // most recently used first
   counters counters_;
 };
 

@@ -9,18 +9,19 @@
 # libc. Nothing is installed and the machine's own apt state is not touched; root is not needed.
 # The suite moves, so no version is pinned: delete DIR to get today's. A complete DIR is left alone.
 #
-#   LLAMA_SERVER_SUITE     the suite to take, forky unless set
-#   LLAMA_SERVER_MIRROR    the archive to take it from; unless set, the one this machine's apt uses
+# LLAMA_SERVER_SUITE names the suite to take, forky unless set.
 set -euo pipefail
 
 suite=${LLAMA_SERVER_SUITE:-forky}
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 stamp=.suite-$suite
 
 die() {
     printf 'get_llama_server.sh: %s\n' "$*" >&2
     exit 1
 }
+
+# shellcheck source=../debian_suite.sh
+source "$(dirname -- "$(realpath -- "$0")")/../debian_suite.sh"
 
 complete() { # is folder $1?
     [[ -s $1/$stamp && -s $1/VERSION && -x $1/run && -x $1/root/usr/bin/llama-server ]] &&
@@ -35,45 +36,14 @@ dir=$(realpath -m -- "$1")
 if [[ -e $dir ]] && ! compgen -G "$dir/.suite-*" >/dev/null; then
     [[ -d $dir && -z $(ls -A -- "$dir") ]] || die "$dir holds something else; give a new or empty folder"
 fi
-for tool in apt-get apt-cache dpkg-deb; do
-    command -v "$tool" >/dev/null || die "needs $tool, which is not on the PATH"
-done
-[[ -r $keyring ]] || die "needs $keyring (package debian-archive-keyring)"
-
-# apt reads its own sources, of either syntax, and says what it would fetch from them.
-mirrors=${LLAMA_SERVER_MIRROR:-$(apt-get update --print-uris </dev/null |
-    sed -n "s#^'\([^']*/debian[/.][^']*\)dists/.*#\1#p")}
-mirror=${mirrors%%$'\n'*}
-[[ -n $mirror ]] || die 'no Debian archive in the sources of apt; name one in LLAMA_SERVER_MIRROR'
-
 # Beside DIR, so that the last step is a rename within one file system.
 mkdir -p -- "$(dirname -- "$dir")"
 work=$(mktemp -d -- "$dir.XXXXXX")
 trap 'rm -rf -- "$work"' EXIT
 cd -- "$work"
 
-# An apt of our own. The empty status file makes it forget what is installed; hooks are cleared
-# because they act on the machine (container images empty its package cache in one).
-mkdir -p state/lists/partial cache/archives/partial debs
-touch status
-printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$mirror" "$suite" >sources.list
-cat >apt.conf <<CONF
-Dir::Etc::sourcelist "$work/sources.list";
-Dir::Etc::sourceparts "/dev/null";
-Dir::Etc::preferences "/dev/null";
-Dir::Etc::preferencesparts "/dev/null";
-Dir::State "$work/state";
-Dir::State::status "$work/status";
-Dir::Cache "$work/cache";
-Acquire::Languages "none";
-Acquire::Retries "2";
-APT::Update::Error-Mode "any";
-APT::Sandbox::User "root";
-#clear APT::Update::Pre-Invoke;
-#clear APT::Update::Post-Invoke;
-#clear APT::Update::Post-Invoke-Success;
-CONF
-apt-get -c apt.conf -qq update </dev/null || die "cannot read $suite from $mirror"
+open_suite "$suite"
+mkdir debs
 
 # Of what the programs depend on take the libraries, by name, since their sonames move with the
 # suite. The rest (debconf, wget, ...) serves the installation that does not happen here.
