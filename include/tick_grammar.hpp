@@ -340,14 +340,14 @@ jhex ::= [0-9a-fA-F]
 jnumber ::= "-"? ( "0" | [1-9] [0-9]* ) ( "." [0-9]+ )? ( [eE] [-+]? [0-9]+ )? ws)"};
 
 // A thought is one line for every reader: no control character but tab, no DEL, U+0085, U+2028 or
-// U+2029; as positive ranges, since XGrammar misreads non-ASCII members of negated ones. A reply is
-// `text` from its first non-blank on, and behind a `<` all but `/` is text again. Behind `\ud`
-// stands no surrogate, or a high one and its low one.
+// U+2029; as positive ranges, two of them overlapping, since XGrammar cuts their ends to a byte. A
+// reply is `text` from its first non-blank on, and behind a `<` all but `/` is text again. Behind
+// `\ud` stands no surrogate, or a high one and its low one.
 inline constexpr factored_rules strict_rules = {
-    R"(root ::= [ \t]{0,12} ( "<" block | [!-;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought )
-thought ::= rest | "\n" gap | [\t -;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought)",
-    R"(root ::= [ \t]{0,12} ( "<reply>" reply | [!-;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought )
-thought ::= ( "" | "\n" [ \t\n]{0,11} ) "<reply>" reply | [\t -;=-~\u0080-\u0084\u0086-\u2027\u202A-\U0010FFFF] thought)",
+    R"(root ::= [ \t]{0,12} ( "<" block | [!-;=-~\u0080-\u0084\u0086-\u2027\u202A-\u3000\u2F80-\U0010FFFF] thought )
+thought ::= rest | "\n" gap | [\t -;=-~\u0080-\u0084\u0086-\u2027\u202A-\u3000\u2F80-\U0010FFFF] thought)",
+    R"(root ::= [ \t]{0,12} ( "<reply>" reply | [!-;=-~\u0080-\u0084\u0086-\u2027\u202A-\u3000\u2F80-\U0010FFFF] thought )
+thought ::= ( "" | "\n" [ \t\n]{0,11} ) "<reply>" reply | [\t -;=-~\u0080-\u0084\u0086-\u2027\u202A-\u3000\u2F80-\U0010FFFF] thought)",
     R"(reply ::= [ \t\n\r] reply | "<" bracket | [^<\x00-\x20\x7F] text
 text ::= close | [^<\x00-\x08\x0B\x0C\x0E-\x1F\x7F] text
 bracket ::= close | [^/<\x00-\x08\x0B\x0C\x0E-\x1F\x7F] text
