@@ -4,8 +4,10 @@
 
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
+inline auto contains(const char* text) { return Catch::Matchers::ContainsSubstring(text); }
 #else
 #include <catch2/catch.hpp>
+inline auto contains(const char* text) { return Catch::Matchers::Contains(text); }
 #endif
 
 #endif  // TICK_GRAMMAR_TESTS_CATCH_HPP

@@ -26,7 +26,7 @@ TEST_CASE("every golden file belongs to a case") {
 }
 
 TEST_CASE("a missing golden file is an error") {
-  CHECK_THROWS_WITH(golden::bytes("no_such.gbnf"), Catch::Contains("no_such.gbnf"));
+  CHECK_THROWS_WITH(golden::bytes("no_such.gbnf"), contains("no_such.gbnf"));
 }
 
 TEST_CASE("a difference is reported by line and column, escaped") {
