@@ -42,3 +42,18 @@ TEST_CASE("two translation units share one process-wide cache") {
   static_assert(std::is_same_v<decltype(tick_grammar::tick_grammar_cached({"shared"})),
                                std::shared_ptr<const std::string>>);
 }
+
+TEST_CASE("options differ when one of their members does") {
+  const options plain;
+  options reply;
+  reply.require_reply = true;
+  options strict;
+  strict.edition = tick_grammar::edition::strict;
+  options mcp;
+  mcp.names = tick_grammar::name_rule::mcp;
+  CHECK(plain == options());
+  for (const options& other : {reply, strict, mcp}) {
+    CHECK(plain != other);
+    CHECK_FALSE(plain == other);
+  }
+}
