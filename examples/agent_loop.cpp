@@ -181,6 +181,9 @@ void take_events(std::string& received, sample& output) {
       continue;  // the blank line after an event, or `data: [DONE]`
     }
     const json event = json::parse(line.substr(line.find('{')));
+    if (event.contains("error")) {
+      throw std::runtime_error("the server stopped: " + printable(event.at("error").dump()));
+    }
     for (const json& choice : event.at("choices")) {
       output.text += string_at(choice.at("delta"), "content");
       output.finish_reason = string_at(choice, "finish_reason");
@@ -269,9 +272,13 @@ std::string instructions(const registry& tools) {
   return text;
 }
 
-// Whether the grammar did its work. It lets no other text through, and no other name.
-bool on_contract(const registry& tools, const sample& output, const tick_grammar::tick& tick) {
-  const bool whole = tick.status == tick_grammar::tick_status::complete;
+// Whether the grammar did its work: it lets no other text through, no other name, and no tick
+// without a reply that is required. A line of prose is a tick too, so the last is what catches most
+// servers that ignore it.
+bool on_contract(const registry& tools, bool require_reply, const sample& output,
+                 const tick_grammar::tick& tick) {
+  const bool whole = tick.status == tick_grammar::tick_status::complete &&
+                     (tick.reply_closed || !require_reply || output.cut());
   const bool begun = tick.status == tick_grammar::tick_status::partial && output.cut();
   return (whole || begun) && (!tick.call || tools.count(std::string(tick.call->name)) > 0);
 }
@@ -314,13 +321,13 @@ class agent {
                                           line ? "The user: " + *line : "The user is silent.");
     const sample output = ask_aloud(settings_.url, request(input, opts));
     const tick_grammar::tick tick = tick_grammar::read_tick(output.text);
-    const bool kept = on_contract(tools_, output, tick);
+    const bool kept = on_contract(tools_, opts.require_reply, output, tick);
     result_ = kept ? act(tools_, output, tick) : std::nullopt;
     record(opts, output, tick);
     if (!kept) {
-      throw std::runtime_error(
-          fmt::format("the output left the contract at byte {}: the server ignores the grammar",
-                      tick.consumed));
+      throw std::runtime_error(fmt::format(
+          "the output is off the contract after {} bytes: the server ignores the grammar",
+          tick.consumed));
     }
     past_.push_back(message("user", input));
     past_.push_back(message("assistant", output.text));
@@ -452,6 +459,7 @@ settings parse(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::setvbuf(stdin, nullptr, _IONBF, 0);  // poll() does not see a line that waits in a buffer
   if (std::count(arguments.begin(), arguments.end(), "--help") > 0) {
     fmt::print("{}", usage);
     return 0;

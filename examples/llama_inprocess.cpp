@@ -184,7 +184,8 @@ bool run(const settings& chosen) {
 
 bool read_number(const std::string& text, std::uint32_t& number) {
   const char* end = text.data() + text.size();
-  return !text.empty() && std::from_chars(text.data(), end, number).ptr == end;
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end;
 }
 
 settings parse(const std::vector<std::string>& arguments) {

@@ -81,8 +81,9 @@ int main(int argc, char** argv) {
   }
   try {
     const std::string grammar = tick_grammar::build_tick_grammar(names, opts);
-    std::fwrite(grammar.data(), 1, grammar.size(), stdout);  // its bytes, and not one more
-    if (std::fflush(stdout) != 0) {
+    // Its bytes, and not one more; half a grammar must not pass for one.
+    if (std::fwrite(grammar.data(), 1, grammar.size(), stdout) != grammar.size() ||
+        std::fflush(stdout) != 0) {
       std::perror("print_grammar");
       return exit_refused;
     }

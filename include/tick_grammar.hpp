@@ -60,7 +60,6 @@ struct options {
   bool require_reply = false;  ///< Makes the reply mandatory; it still precedes any call.
   tick_grammar::edition edition = tick_grammar::edition::reference;
   tick_grammar::name_rule names = tick_grammar::name_rule::identifier;
-
   constexpr bool operator==(const options& other) const noexcept {
     return require_reply == other.require_reply && edition == other.edition && names == other.names;
   }
@@ -118,7 +117,7 @@ class registry_error : public std::invalid_argument {
   [[nodiscard]] const std::vector<std::string>& rejected() const noexcept { return *rejected_; }
 
  private:
-  std::shared_ptr<const std::vector<std::string>> rejected_;
+  const std::shared_ptr<const std::vector<std::string>> rejected_;  // const: a move copies it
 };
 
 // ---- Names --------------------------------------------------------------------------------------
@@ -151,13 +150,12 @@ constexpr bool is_name_char(char c, name_rule rule) noexcept {
 
 // Both rules leave out `"` and `\`, so that a name needs no escape inside a GBNF literal.
 constexpr bool is_name(std::string_view name, name_rule rule) noexcept {
-  constexpr std::size_t mcp_limit = 128;
   bool has_alnum = false;
   for (const char c : name) {
     if (!is_name_char(c, rule)) return false;
     has_alnum = has_alnum || is_alnum(c);
   }
-  return has_alnum && (rule == name_rule::identifier || name.size() <= mcp_limit);
+  return has_alnum && (rule == name_rule::identifier || name.size() <= 128);
 }
 
 inline void sort_unique(name_list& names) {
@@ -187,20 +185,19 @@ std::string_view name_in(const Text& text) {
   return text;
 }
 template <class Pair, std::enable_if_t<!is_text<const Pair&>, int> = 0>
-auto name_in(const Pair& pair)
-    -> std::enable_if_t<is_text<decltype((pair.first))>, std::string_view> {
-  return name_in(pair.first);
+auto name_in(const Pair& p) -> std::enable_if_t<is_text<decltype((p.first))>, std::string_view> {
+  return detail::name_in(p.first);
 }
 
-using std::begin;
 template <class Names>
-using iterator_of = decltype(begin(std::declval<Names&>()));
+using iterator_of = decltype(std::begin(std::declval<Names&>()));
 
 template <class Names, class = void>
 inline constexpr bool is_registry = false;
 template <class Names>
-inline constexpr bool
-    is_registry<Names, std::void_t<decltype(name_in(*std::declval<iterator_of<Names>&>()))>> = true;
+inline constexpr bool is_registry<
+    Names, std::void_t<decltype(std::end(std::declval<Names&>())),
+                       decltype(detail::name_in(*std::declval<iterator_of<Names>&>()))>> = true;
 
 // Some C++20 views can only be walked when they are not const; copies of views are cheap.
 template <class Names>
@@ -221,12 +218,12 @@ name_list copy_names(const Names& tools) {
   constexpr bool usable =
       is_registry<const Names> || (is_registry<Names> && std::is_copy_constructible_v<Names>);
   static_assert(usable,
-                "tick_grammar: a registry must be a range whose elements convert to "
-                "std::string_view, or are pairs whose first does");
+                "tick_grammar: a registry must be a range, readable when const or copied, whose "
+                "elements convert to std::string_view, or are pairs whose first does");
   name_list names;
   if constexpr (usable) {
     walkable<Names> walked = tools;
-    for (const auto& element : walked) names.emplace_back(name_in(element));
+    for (const auto& element : walked) names.emplace_back(detail::name_in(element));
   }
   return names;
 }
@@ -255,8 +252,7 @@ namespace detail {
 inline std::string join_rules(std::initializer_list<std::string_view> rules) {
   std::string text;
   for (const std::string_view rule : rules) {
-    text += text.empty() || rule.empty() ? "" : "\n";
-    text += rule;
+    text.append(text.empty() || rule.empty() ? "" : "\n").append(rule);
   }
   return text;
 }
@@ -339,9 +335,10 @@ thought ::= ( "" | "\n" [ \t\n]{0,11} ) "<reply>" reply | [^<\n\r] thought)",
 jhex ::= [0-9a-fA-F]
 jnumber ::= "-"? ( "0" | [1-9] [0-9]* ) ( "." [0-9]+ )? ( [eE] [-+]? [0-9]+ )? ws)"};
 
-// A thought is one line for every reader: no control character but tab, no DEL, U+0085, U+2028 or
-// U+2029; as positive ranges, two of them overlapping, since XGrammar cuts their ends to a byte. A
-// reply is `text` from its first non-blank on, and behind a `<` all but `/` is text again. Behind
+// A thought is one line for every reader: no ASCII control character but tab, no DEL, U+0085,
+// U+2028 or U+2029; as positive ranges, two of them overlapping, since XGrammar cuts their ends to
+// a byte. A reply is `text` from its first non-blank on, and behind a `<` all but `/` is text
+// again. Behind
 // `\ud` stands no surrogate, or a high one and its low one.
 inline constexpr factored_rules strict_rules = {
     R"(root ::= [ \t]{0,12} ( "<" block | [!-;=-~\u0080-\u0084\u0086-\u2027\u202A-\u3000\u2F80-\U0010FFFF] thought )
@@ -411,7 +408,7 @@ template <class Names>
 bool spells(const Names& tools, const name_list& names) {
   auto expected = names.begin();
   for (const auto& element : tools) {
-    if (expected == names.end() || name_in(element) != *expected) return false;
+    if (expected == names.end() || detail::name_in(element) != *expected) return false;
     ++expected;
   }
   return expected == names.end();
@@ -434,26 +431,23 @@ class grammar_cache {
 
   /// `capacity`: how many grammars are kept. Throws `std::invalid_argument` when it is 0.
   explicit grammar_cache(std::size_t capacity = 16) : capacity_(capacity) {
-    if (capacity == 0) {
-      detail::fail(std::invalid_argument("a grammar_cache needs a capacity of at least 1"));
-    }
+    if (capacity == 0) detail::fail(std::invalid_argument("a grammar_cache of capacity 0"));
   }
 
   /// `build_tick_grammar(tools, opts)`, built only when it is not kept already; the least recently
   /// used grammar goes when the cache is full. Never null. While it is kept, the same set of names
   /// with the same options gives the same object. Repeating the order last seen costs a comparison
-  /// and allocates nothing; another order, or duplicates, cost a build before they hit.
+  /// and allocates nothing (a view's names are copied first); another order costs a build to hit.
   /// Throws as `build_tick_grammar` does, and then leaves the cache as it was.
   template <class Names = std::initializer_list<std::string_view>>
   [[nodiscard]] std::shared_ptr<const std::string> get(const Names& tools,
                                                        const options& opts = {}) {
-    if constexpr (detail::is_stored<const Names>) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-        if (it->opts == opts && detail::spells(tools, it->names)) return used(it, counters_.hits);
-      }
+    if constexpr (!detail::is_stored<const Names>) {
+      return get(detail::copy_names(tools), opts);
+    } else {
+      auto kept = find(tools, opts);
+      return kept ? kept : get_built(detail::copy_names(tools), opts);
     }
-    return get_built(detail::copy_names(tools), opts);
   }
 
   /// Forgets every grammar; the counters go on.
@@ -484,6 +478,15 @@ class grammar_cache {
     detail::name_list names;  // as last passed in, unsorted
     std::shared_ptr<const std::string> text;
   };
+
+  template <class Names>
+  std::shared_ptr<const std::string> find(const Names& tools, const options& opts) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+      if (it->opts == opts && detail::spells(tools, it->names)) return used(it, counters_.hits);
+    }
+    return nullptr;
+  }
 
   // Counts the use and brings the entry to the front.
   std::shared_ptr<const std::string> used(std::vector<entry>::iterator it,
@@ -529,8 +532,8 @@ inline grammar_cache& process_cache() {
 }
 }  // namespace detail
 
-/// `get` of one process-wide `grammar_cache` of the default capacity. Call it before every request:
-///
+/// `get` of one process-wide `grammar_cache`; shared libraries may have their own. Before each
+/// request:
 ///     request["grammar"] = *tick_grammar::tick_grammar_cached(registry, opts);
 template <class Names = std::initializer_list<std::string_view>>
 [[nodiscard]] std::shared_ptr<const std::string> tick_grammar_cached(const Names& tools,
@@ -557,7 +560,7 @@ struct tool_call {
 struct tick {
   tick_status status = tick_status::partial;
   std::string_view thought;               ///< Without its trailing blanks; may be empty.
-  std::optional<std::string_view> reply;  ///< What has arrived, without a part of its closing tag.
+  std::optional<std::string_view> reply;  ///< What has arrived, to the byte, without closing tag.
   bool reply_closed = false;              ///< Whether the reply is whole.
   std::optional<tool_call> call;          ///< Once `</args>` has arrived.
   std::size_t consumed = 0;  ///< Bytes on the contract: less than the size only if malformed.
@@ -599,9 +602,7 @@ struct cursor {
   bool name(std::string_view& found) noexcept {
     const std::size_t start = at;
     bool has_alnum = false;
-    for (; is_name_char(peek(), name_rule::mcp); ++at) {
-      has_alnum = has_alnum || is_alnum(peek());
-    }
+    for (; is_name_char(peek(), name_rule::mcp); ++at) has_alnum = has_alnum || is_alnum(peek());
     found = since(start);
     return has_alnum;
   }
@@ -650,7 +651,7 @@ inline bool read_reply(cursor& in, tick& out) noexcept {
   const std::size_t start = in.at;
   in.at = (std::min)(in.text.find("</", start), in.text.size());
   // A `<` at the end may yet turn out to begin the closing tag.
-  if (in.at_end() && in.at > start && in.text.back() == '<') --in.at;
+  if (in.at_end() && in.text.back() == '<') --in.at;
   out.reply = in.since(start);
   if (!in.literal("</reply>")) return false;
   out.reply_closed = true;

@@ -1,5 +1,5 @@
 // A promise with a program of its own, since it replaces the global operator new: a hit on an
-// unchanged registry allocates nothing.
+// unchanged registry allocates nothing, nor does reading a tick.
 
 #include <atomic>
 #include <cstdlib>
@@ -58,4 +58,13 @@ TEST_CASE("a hit on an unchanged registry allocates nothing") {
 
   (void)cache.get(map);
   CHECK(allocations_in([&] { (void)cache.get(map); }) == 0);
+}
+
+TEST_CASE("reading a tick allocates nothing") {
+  const std::string tick = std::string(1000, 'a') + "\n<reply>" + std::string(1000, 'b') +
+                           "</reply> <tool>bash</tool> <args>{\"a\":\"" + std::string(1000, 'c') +
+                           "\"}</args>";
+  const auto read = [&] { return tick_grammar::read_tick(tick); };
+  CHECK(read().call.has_value());
+  CHECK(allocations_in(read) == 0);
 }

@@ -38,6 +38,10 @@ tick_grammar_example_test(
 tick_grammar_example_test(
   print_grammar.wrong_usage PROGRAM print_grammar ARGUMENTS --editon=fast bash
   EXIT 2 ERROR "unknown option --editon=fast\n\nusage: print_grammar")
+if(EXISTS /dev/full)
+  add_test(NAME print_grammar.full_disk COMMAND sh -c "seq -f tool_%g 1 2000 | $<TARGET_FILE:print_grammar> > /dev/full")
+  set_tests_properties(print_grammar.full_disk PROPERTIES WILL_FAIL TRUE)
+endif()
 tick_grammar_example_test(
   print_grammar.help PROGRAM print_grammar ARGUMENTS --help EXIT 0
   OUTPUT "${CMAKE_CURRENT_SOURCE_DIR}/print_grammar_help.txt")

@@ -10,6 +10,11 @@ int main() {
   (void)tick_grammar::tick_grammar_cached(std::vector<int>{1});
 #elif defined(MISUSE_STRING)
   (void)tick_grammar::build_tick_grammar(std::string("bash"));
+#elif defined(MISUSE_NO_END)
+  struct endless {
+    const std::string* begin() const { return nullptr; }
+  };
+  (void)tick_grammar::build_tick_grammar(endless());
 #elif defined(MISUSE_DISCARD)
   tick_grammar::build_tick_grammar(names);
 #else

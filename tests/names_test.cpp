@@ -155,6 +155,10 @@ TEST_CASE("a registry error is an invalid_argument whose copies share its names"
   const registry_error copy = original;  // NOLINT(performance-unnecessary-copy-initialization)
   CHECK(&copy.rejected() == &original.rejected());
   CHECK(std::string(copy.what()) == original.what());
+  registry_error source({"b c"});
+  const registry_error moved = std::move(source);
+  CHECK(moved.rejected() ==
+        source.rejected());  // NOLINT(bugprone-use-after-move): that is the point
 }
 
 TEST_CASE("options that are none of the enumerators are refused") {

@@ -32,6 +32,8 @@ static_assert(noexcept(std::declval<const grammar_cache&>().size()));
 static_assert(noexcept(std::declval<const grammar_cache&>().capacity()));
 static_assert(noexcept(std::declval<const grammar_cache&>().stats()));
 
+static_assert(noexcept(tick_grammar::read_tick({})));
+
 static_assert(!tick_grammar::json_gbnf.empty());  // usable in constant expressions
 
 // Defined in promises_other.cpp, which includes the header too.

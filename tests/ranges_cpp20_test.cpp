@@ -48,6 +48,14 @@ TEST_CASE("a view may be walkable only when it is not const") {
   check_registry(names | std::views::filter([](const std::string& name) { return !name.empty(); }));
 }
 
+TEST_CASE("a hit by a view copies the names, and builds nothing") {
+  const std::vector<std::string> names = {"read_file", "bash"};
+  tick_grammar::grammar_cache cache;
+  const auto stored = cache.get(names);
+  CHECK(cache.get(names | std::views::transform([](const auto& name) { return name; })) == stored);
+  CHECK(cache.stats().hits == 1);
+}
+
 TEST_CASE("a view may call back into the cache that reads it") {
   tick_grammar::grammar_cache cache;
   const std::vector<std::string> names = {"bash", "read_file"};

@@ -27,6 +27,15 @@ struct label {  // a name type of the caller's own
   operator std::string_view() const { return text; }  // NOLINT(google-explicit-constructor)
 };
 
+namespace app {
+
+struct name : label {};
+
+// Found by argument-dependent look-up, if the library should ever call by a bare name.
+[[maybe_unused]] std::string_view name_in(const name& /*unused*/) { return "hijacked"; }
+
+}  // namespace app
+
 template <class Names>
 void check_registry(const Names& tools) {
   CHECK(tick_grammar::build_tick_grammar(tools) == expected);
@@ -49,6 +58,7 @@ TEST_CASE("sequences of strings, views and literals") {
   check_registry(std::list<std::string>{"read_file", "bash"});
   check_registry(std::forward_list<std::string>{"read_file", "bash"});
   check_registry(std::vector<label>{{"bash"}, {"read_file"}});
+  check_registry(std::vector<app::name>{{{"bash"}}, {{"read_file"}}});
 }
 
 TEST_CASE("arrays of the language") {

@@ -230,9 +230,16 @@ def check_ignored_grammar(agent):
             check_stopped(done, ticks, 1, "the server ignores the grammar", 1)
             check(ticks[0]["result"] is None, "something was done off the contract")
             check(len(requests) == 1, "went on off the contract")
+    # A line of prose is a legal tick, but not where a reply is required.
+    with fake_server(200, events(["Sure, hello there"], "stop")) as (url, _):
+        done, ticks = agent.run(url, "--require-reply")
+        check_stopped(done, ticks, 1, "the server ignores the grammar", 1)
 
 
 def check_broken_stream(agent):
+    error = 'data: {"error":{"message":"context size exceeded"}}\n\n'
+    with fake_server(200, error) as (url, _):
+        check_stopped(*agent.run(url), 1, "context size exceeded", 0)
     with fake_server(200, events(["hm"], None)) as (url, _):
         check_stopped(*agent.run(url), 1, "the server stopped in the middle", 0)
 
