@@ -14,6 +14,8 @@
 namespace {
 
 std::atomic<std::size_t> allocations{0};
+constexpr std::size_t unlimited = static_cast<std::size_t>(-1);
+std::atomic<std::size_t> allocations_left{unlimited};
 
 template <class Call>
 std::size_t allocations_in(const Call& call) {
@@ -27,6 +29,10 @@ std::size_t allocations_in(const Call& call) {
 // Out of line, or g++ sees through them and warns that free() gets what operator new returned.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++allocations;
+  if (allocations_left == 0) {
+    return nullptr;
+  }
+  --allocations_left;
   return std::malloc(size == 0 ? 1 : size);
 }
 [[gnu::noinline]] void* operator new(std::size_t size) {
@@ -67,4 +73,21 @@ TEST_CASE("reading a tick allocates nothing") {
   const auto read = [&] { return tick_grammar::read_tick(tick); };
   CHECK(read().call.has_value());
   CHECK(allocations_in(read) == 0);
+}
+
+TEST_CASE("memory that runs out, wherever it does, leaves the cache as it was") {
+  tick_grammar::grammar_cache cache;
+  const auto a = cache.get({"a"});
+  bool built = false;
+  for (std::size_t limit = 0; !built; ++limit) {
+    allocations_left = limit;
+    try {
+      built = cache.get({"c", "b"}) != nullptr;
+    } catch (const std::bad_alloc&) {  // as expected
+    }
+    allocations_left = unlimited;
+    CHECK(cache.size() == (built ? 2 : 1));
+    CHECK(cache.stats().misses == (built ? 2 : 1));
+    CHECK(cache.get({"a"}) == a);
+  }
 }

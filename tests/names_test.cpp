@@ -106,6 +106,7 @@ TEST_CASE("refused names are quoted so that they are safe to log") {
   CHECK(message_for("a\nERROR all is lost") == "'a\\x0aERROR all is lost'");
   CHECK(message_for("a\x1b[31m\x7f\r") == "'a\\x1b[31m\\x7f\\x0d'");
   CHECK(message_for(std::string("a\0b", 3)) == "'a\\x00b'");
+  CHECK(message_for("a ~") == "'a ~'");  // the bounds of what is shown as it is
   CHECK(message_for("it's a \\ {}") == "'it\\'s a \\\\ {}'");
   CHECK(message_for("\xe2\x80\xae") == "'\\xe2\\x80\\xae'");  // U+202E turns a line around
 }
@@ -127,6 +128,7 @@ TEST_CASE("non-ASCII letters and digits are refused") {
 
 TEST_CASE("hyphens and dots: refused by default, raw in the text under the mcp rule") {
   const strings names = {"resolve-library-id", "query-docs", "drive.list"};
+  CHECK(rejected_names(strings{"b.c", "a", "b.c"}) == strings{"b.c"});
   CHECK(rejected_names(names) == strings{"drive.list", "query-docs", "resolve-library-id"});
   CHECK(build_tick_grammar(names, under(name_rule::mcp))
             .find("\"drive.list\" | \"query-docs\" | \"resolve-library-id\"\n") !=

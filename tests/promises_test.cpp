@@ -1,5 +1,6 @@
 // What the header promises at compile time.
 
+#include <cstdlib>
 #include <string>
 #include <tick_grammar.hpp>
 #include <tick_grammar.hpp>  // twice: guarded
@@ -58,4 +59,19 @@ TEST_CASE("options differ when one of their members does") {
     CHECK(plain != other);
     CHECK_FALSE(plain == other);
   }
+}
+
+namespace {
+// Older than the process-wide cache, and so destroyed after whatever that cache might destroy.
+struct late_caller {
+  std::shared_ptr<const std::string> kept;
+  ~late_caller() {
+    if (kept && tick_grammar::tick_grammar_cached({"late"}) != kept) std::_Exit(1);
+  }
+} late;
+}  // namespace
+
+TEST_CASE("the process-wide cache serves the destructors of static objects") {
+  late.kept = tick_grammar::tick_grammar_cached({"late"});
+  CHECK(late.kept != nullptr);
 }
