@@ -89,3 +89,18 @@ TEST_CASE("the README's CMake sample is the one that a consumer test configures"
     CHECK(is_part_of_a_file(sample, root / "tests" / "consumers", ".cmake"));
   }
 }
+
+TEST_CASE("every file that the README names is there, and nothing is left to fill in") {
+  const std::string readme = text_of(root / "README.md");
+  CHECK(readme.find("@") == std::string::npos);
+  int found = 0;
+  for (const char* folder : {"`.ci/", "`tests/", "`examples/", "`include/"}) {
+    for (std::size_t at = 0; (at = readme.find(folder, at)) != std::string::npos; ++found) {
+      ++at;
+      const std::string path = readme.substr(at, readme.find_first_of("` ", at) - at);
+      INFO(path);
+      CHECK(fs::exists(root / path));
+    }
+  }
+  CHECK(found > 10);
+}

@@ -26,7 +26,7 @@ namespace {
 using clock_type = std::chrono::steady_clock;
 using strings = std::vector<std::string>;
 
-constexpr int repeats = 3;
+constexpr int repeats = 5;
 
 // One tick, in pieces that end where a mask is looked at in particular.
 struct piece {
