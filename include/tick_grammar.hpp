@@ -338,8 +338,7 @@ jnumber ::= "-"? ( "0" | [1-9] [0-9]* ) ( "." [0-9]+ )? ( [eE] [-+]? [0-9]+ )? w
 // A thought is one line for every reader: no ASCII control character but tab, no DEL, U+0085,
 // U+2028 or U+2029; as positive ranges, two of them overlapping, since XGrammar cuts their ends to
 // a byte. A reply is `text` from its first non-blank on, and behind a `<` all but `/` is text
-// again. Behind
-// `\ud` stands no surrogate, or a high one and its low one.
+// again. Surrogates come in pairs, a high one and its low one.
 inline constexpr factored_rules strict_rules = {
     R"(root ::= [ \t]{0,12} ( "<" block | [!-;=-~\u0080-\u0084\u0086-\u2027\u202A-\u3000\u2F80-\U0010FFFF] thought )
 thought ::= rest | "\n" gap | [\t -;=-~\u0080-\u0084\u0086-\u2027\u202A-\u3000\u2F80-\U0010FFFF] thought)",

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <new>
 #include <string>
@@ -90,4 +91,28 @@ TEST_CASE("memory that runs out, wherever it does, leaves the cache as it was") 
     CHECK(cache.stats().misses == (built ? 2 : 1));
     CHECK(cache.get({"a"}) == a);
   }
+}
+
+namespace {
+struct made_names {  // a range whose names are made on the fly
+  struct iterator {
+    using iterator_category = std::input_iterator_tag;
+    using value_type = std::string_view;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const std::string_view*;
+    using reference = std::string_view;
+    int at;
+    std::string_view operator*() const { return at == 0 ? "a" : "b"; }
+    iterator& operator++() { return ++at, *this; }
+    bool operator!=(const iterator& other) const { return at != other.at; }
+  };
+  iterator begin() const { return {0}; }
+  iterator end() const { return {2}; }
+};
+}  // namespace
+
+TEST_CASE("a hit by names made on the fly copies them, and builds nothing") {
+  tick_grammar::grammar_cache cache;
+  (void)cache.get(made_names());
+  CHECK(allocations_in([&] { (void)cache.get(made_names()); }) <= 2);  // a list of two
 }

@@ -111,6 +111,10 @@ void add_replies(std::vector<sample>& all) {
     all.push_back({reply("a" + utf8(c) + "b"), blank ? "aaaac" : "aarrc",
                    fmt::format("S5: control character {:#x} in a reply", c)});
   }
+  all.push_back({reply("\x7f"
+                       "a"),
+                 "aarrc", "S5: DEL begins a reply"});
+  all.push_back({reply("<\x1f"), "aarrc", "S5: a control character behind <"});
   all.push_back({reply("a\x7f"
                        "b"),
                  "aarrc", "S5: DEL in a reply"});
@@ -238,6 +242,7 @@ void add_json(std::vector<sample>& all) {
   refused("{}}", "rrrrm", "one object");
   refused("{\"a\":\"\\x41\"}", "rrrrc", "an escape that JSON does not know");
   refused("{\"a\":\"\\u12g4\"}", "rrrrc", "an escape that is not hexadecimal");
+  refused(R"({"a":"\u004"})", "rrrrc", "\\u has four digits");
   for (const char* raw : {"\n", "\t", "\x1b", "\x01", "\x7f", "\r"}) {
     refused(fmt::format("{{\"a\":\"b{}c\"}}", raw), "rrrrm", "a raw control character in a string");
   }
@@ -280,6 +285,7 @@ void add_json(std::vector<sample>& all) {
   escape(R"(x\ud83d\ude00\ud83d\ude00y)", "ararc", "S6: pairs in a row");
   escape(R"(\ud83d)", "arrrc", "S6: a high surrogate alone");
   escape(R"(\ude00)", "arrrc", "S6: a low surrogate alone");
+  escape(R"(\uDFFF)", "arrrc", "S6: the last low one alone, in capitals");
   escape(R"(\ude00\ud83d)", "arrrc", "S6: low before high");
   escape(R"(\ud83d\ud83d)", "arrrc", "S6: high before high");
   escape(R"(\ud83d\u0041)", "arrrc", "S6: high before a letter");

@@ -59,6 +59,10 @@ TEST_CASE("sequences of strings, views and literals") {
   check_registry(std::forward_list<std::string>{"read_file", "bash"});
   check_registry(std::vector<label>{{"bash"}, {"read_file"}});
   check_registry(std::vector<app::name>{{{"bash"}}, {{"read_file"}}});
+  tick_grammar::grammar_cache cache;
+  (void)cache.get({"hijacked"});
+  CHECK(*cache.get(std::vector<app::name>{{{"bash"}}}) ==
+        tick_grammar::build_tick_grammar({"bash"}));
 }
 
 TEST_CASE("arrays of the language") {

@@ -97,7 +97,8 @@ class Workshop:
         self.llama = args.llama
         self.header = self.source / HEADER
         shutil.copytree(ROOT, self.source,
-                        ignore=shutil.ignore_patterns(".*", "build*", "__pycache__"))
+                        ignore=shutil.ignore_patterns(".git", ".llama*", ".xgrammar*", "build*",
+                                                      "__pycache__"))
         lists = self.source / "CMakeLists.txt"  # a warning is no test: tests are to notice a fault
         lists.write_text(lists.read_text(encoding="utf-8").replace("-Werror", "-w"),
                          encoding="utf-8")
@@ -216,7 +217,7 @@ def main():
                     + f" {found.detail or ''}")
             print(f"[{number}/{len(chosen)}] {time.monotonic() - start:4.1f} s  {line}", flush=True)
             if (found.kind == "survived") != bool(mutant.equivalent) or found.kind == "broken":
-                bad.append(line)
+                bad.append(line.partition("\n")[0])
 
     print(f"\nin {time.monotonic() - began:.0f} s; not as they should be: {len(bad)}", *bad, sep="\n  ")
     print(f"{len(chosen)} mutants, {counts['killed']} killed, {counts['survived']} survived"
