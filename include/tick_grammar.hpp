@@ -163,14 +163,15 @@ inline void sort_unique(name_list& names) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-inline name_list rejected_of(name_list names, name_rule rule) {
+inline name_list rejected_of(const name_list& names, name_rule rule) {
   if (rule != name_rule::identifier && rule != name_rule::mcp) {
     fail(std::invalid_argument("unknown name_rule"));
   }
-  const auto accepted = [rule](const std::string& name) { return is_name(name, rule); };
-  names.erase(std::remove_if(names.begin(), names.end(), accepted), names.end());
-  sort_unique(names);
-  return names;
+  name_list rejected;
+  const auto refused = [rule](const std::string& name) { return !is_name(name, rule); };
+  std::copy_if(names.begin(), names.end(), std::back_inserter(rejected), refused);
+  sort_unique(rejected);
+  return rejected;
 }
 
 // The name in an element of a registry: the element itself, or else its `first`.

@@ -3,7 +3,6 @@
 #include "golden.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "catch.hpp"
 

@@ -124,8 +124,9 @@ std::vector<cost> measure(const engine::vocabulary& vocab, const std::string& la
                           const strings& names) {
   std::vector<cost> costs;
   std::vector<engine::grammar> grammars;
-  grammars.reserve(contenders(names).size());
-  for (const contender& c : contenders(names)) {
+  const std::vector<contender> all = contenders(names);
+  grammars.reserve(all.size());
+  for (const contender& c : all) {
     cost& made = costs.emplace_back();
     made.grammar = c.name;
     made.names = label;
